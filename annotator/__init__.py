@@ -1,0 +1,1 @@
+"""The Django project: studies <- grading <- results <- api."""

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class APIConfig(AppConfig):
+    name = "annotator.api"
+    verbose_name = "API"

@@ -1,0 +1,124 @@
+"""Who judges: annotators, the items handed to them and the grades they gave."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from annotator.studies.models import Item, Study
+
+
+class Annotator(models.Model):
+    """A person known by a personal link. `handed` counts hand-outs, `graded` complete items."""
+
+    class Origin(models.TextChoices):
+        JOINED = "joined", "Joined by link"
+        IMPORTED = "imported", "Imported grades"
+        SIMULATED = "simulated", "Simulated for the demo"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
+    number = models.PositiveIntegerField()
+    pseudonym = models.CharField(max_length=100)
+    token = models.CharField(max_length=64, unique=True, editable=False)
+    join_key = models.CharField(max_length=64, unique=True, null=True, editable=False)
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.JOINED)
+    step = models.CharField(max_length=20, default="consent")
+    handed = models.PositiveIntegerField(default=0)
+    graded = models.PositiveIntegerField(default=0)
+    skipped = models.PositiveIntegerField(default=0)
+    stop_reason = models.CharField(max_length=500, blank=True)
+    joined_at = models.DateTimeField(auto_now_add=True)
+    consented_at = models.DateTimeField(null=True, editable=False)
+    last_seen_at = models.DateTimeField(null=True, editable=False)
+    stopped_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["study_id", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="annotator_number_once"),
+            models.UniqueConstraint(fields=["study", "pseudonym"], name="annotator_pseudonym_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+
+class Assignment(models.Model):
+    """One item handed to one annotator; a hold with a lease until it is graded, skipped, released or expired."""
+
+    class State(models.TextChoices):
+        HELD = "held", "Held"
+        GRADED = "graded", "Graded"
+        SKIPPED = "skipped", "Skipped"
+        RELEASED = "released", "Released"
+        EXPIRED = "expired", "Expired"
+
+    LIVE = (State.HELD, State.GRADED, State.SKIPPED)
+    """States in which the item is not handed to the same annotator again."""
+
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="assignments")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
+    sequence = models.PositiveIntegerField(help_text="The annotator's how-manieth hand-out, from 1.")
+    state = models.CharField(max_length=10, choices=State, default=State.HELD)
+    surplus = models.BooleanField(
+        default=False, help_text="Came after its slot was given away: outside counts."
+    )
+    handed_at = models.DateTimeField()
+    held_until = models.DateTimeField(null=True)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["annotator", "sequence"], name="assignment_sequence_once"),
+            models.UniqueConstraint(
+                fields=["annotator", "item"],
+                condition=Q(state__in=("held", "graded", "skipped")),
+                name="live_once",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["held_until"], condition=Q(state="held"), name="holds_by_lease"),
+            models.Index(fields=["annotator"], condition=Q(state="held"), name="hold_of_annotator"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id}#{self.sequence} {self.state}"
+
+
+class Grade(models.Model):
+    """The current answer to one question of one assignment."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="grades")
+    question = models.CharField(max_length=60)
+    value = models.FloatField()
+    label = models.CharField(max_length=200, blank=True)
+    submission_key = models.CharField(max_length=64, unique=True, null=True, editable=False)
+    seconds = models.FloatField(null=True, help_text="From hand-out to answer, by the server's clock.")
+    active_seconds = models.FloatField(
+        null=True, help_text="While the page was visible, by the browser's clock."
+    )
+    submitted_at = models.DateTimeField(null=True)
+    protocol_version = models.PositiveIntegerField(default=1)
+    complete = models.BooleanField(default=False, help_text="All questions of the item were answered.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["assignment", "question"], name="grade_once")]
+
+    def __str__(self) -> str:
+        return f"{self.question}={self.value:g}"
+
+
+class GradeRevision(models.Model):
+    """Append-only history of a grade, its first value included."""
+
+    grade = models.ForeignKey(Grade, on_delete=models.CASCADE, related_name="revisions")
+    value = models.FloatField()
+    label = models.CharField(max_length=200, blank=True)
+    source = models.CharField(max_length=20, default="annotator")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.grade_id}: {self.value:g}"

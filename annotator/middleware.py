@@ -1,0 +1,70 @@
+"""One place turns an expected failure into a page or JSON; one sets the security headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from annotator.errors import BadInput, CodejuryError
+
+CSP = "; ".join(
+    [
+        "default-src 'self'",
+        "img-src 'self' data:",
+        "style-src 'self' 'unsafe-inline'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    ]
+)
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+
+class SecurityHeaders:
+    """Adds the content security policy to each answer that has none of its own."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response.headers.setdefault("Content-Security-Policy", CSP)
+        return response
+
+
+def error_payload(error: CodejuryError) -> dict[str, Any]:
+    payload: dict[str, Any] = {"code": error.code, "error": str(error)}
+    if isinstance(error, BadInput) and error.lines:
+        payload["lines"] = error.lines
+    return payload
+
+
+class ErrorAnswers:
+    """Turns CodejuryError into its page (people) or JSON (scripts), with its status."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, CodejuryError):
+            return None
+        if "application/json" in request.headers.get("Accept", ""):
+            return JsonResponse(error_payload(error), status=error.status)
+        return render(request, "error.html", {"error": error}, status=error.status)
+
+
+def api_error(error: Exception, context: dict[str, Any]) -> Response | None:
+    """REST framework's hook: the same JSON for machines."""
+    if isinstance(error, CodejuryError):
+        return Response(error_payload(error), status=error.status)
+    return exception_handler(error, context)

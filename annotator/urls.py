@@ -1,0 +1,11 @@
+"""Table of contents of the site."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("annotator.grading.urls")),
+    path("results/", include("annotator.results.urls")),
+    path("api/", include("annotator.api.urls")),
+    path("admin/", admin.site.urls),
+]
