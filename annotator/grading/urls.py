@@ -1,3 +1,17 @@
-from django.urls import path
+from django.urls import path, re_path
 
-urlpatterns: list = []
+from annotator.grading import views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("healthz", views.health, name="health"),
+    path("join/<slug:slug>/", views.join, name="join"),
+    path("a/<str:token>/", views.annotator, name="annotator"),
+    path("a/<str:token>/pause/", views.pause, name="pause"),
+    path("a/<str:token>/instructions/", views.instructions, name="instructions"),
+    re_path(
+        r"^image/(?P<name>[0-9a-f]{64}\.(?:png|jpg|gif|webp))$",
+        views.image,
+        name="image",
+    ),
+]

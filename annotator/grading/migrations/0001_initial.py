@@ -18,13 +18,21 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("number", models.PositiveIntegerField()),
                 ("pseudonym", models.CharField(max_length=100)),
                 ("token", models.CharField(editable=False, max_length=64, unique=True)),
-                ("join_key", models.CharField(editable=False, max_length=64, null=True, unique=True)),
+                (
+                    "join_key",
+                    models.CharField(
+                        editable=False, max_length=64, null=True, unique=True
+                    ),
+                ),
                 (
                     "origin",
                     models.CharField(
@@ -65,12 +73,17 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 (
                     "sequence",
-                    models.PositiveIntegerField(help_text="The annotator's how-manieth hand-out, from 1."),
+                    models.PositiveIntegerField(
+                        help_text="Which hand-out of the annotator it is, counted from 1."
+                    ),
                 ),
                 (
                     "state",
@@ -89,7 +102,8 @@ class Migration(migrations.Migration):
                 (
                     "surplus",
                     models.BooleanField(
-                        default=False, help_text="Came after its slot was given away: outside counts."
+                        default=False,
+                        help_text="Came after its slot was given away: outside counts.",
                     ),
                 ),
                 ("handed_at", models.DateTimeField()),
@@ -119,28 +133,43 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("question", models.CharField(max_length=60)),
                 ("value", models.FloatField()),
                 ("label", models.CharField(blank=True, max_length=200)),
-                ("submission_key", models.CharField(editable=False, max_length=64, null=True, unique=True)),
+                (
+                    "submission_key",
+                    models.CharField(
+                        editable=False, max_length=64, null=True, unique=True
+                    ),
+                ),
                 (
                     "seconds",
-                    models.FloatField(help_text="From hand-out to answer, by the server's clock.", null=True),
+                    models.FloatField(
+                        help_text="From hand-out to answer, by the server's clock.",
+                        null=True,
+                    ),
                 ),
                 (
                     "active_seconds",
                     models.FloatField(
-                        help_text="While the page was visible, by the browser's clock.", null=True
+                        help_text="While the page was visible, by the browser's clock.",
+                        null=True,
                     ),
                 ),
                 ("submitted_at", models.DateTimeField(null=True)),
                 ("protocol_version", models.PositiveIntegerField(default=1)),
                 (
                     "complete",
-                    models.BooleanField(default=False, help_text="All questions of the item were answered."),
+                    models.BooleanField(
+                        default=False,
+                        help_text="All questions of the item were answered.",
+                    ),
                 ),
                 (
                     "assignment",
@@ -158,7 +187,10 @@ class Migration(migrations.Migration):
                 (
                     "id",
                     models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                        auto_created=True,
+                        primary_key=True,
+                        serialize=False,
+                        verbose_name="ID",
                     ),
                 ),
                 ("value", models.FloatField()),
@@ -180,7 +212,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="annotator",
-            constraint=models.UniqueConstraint(fields=("study", "number"), name="annotator_number_once"),
+            constraint=models.UniqueConstraint(
+                fields=("study", "number"), name="annotator_number_once"
+            ),
         ),
         migrations.AddConstraint(
             model_name="annotator",
@@ -191,13 +225,17 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name="assignment",
             index=models.Index(
-                condition=models.Q(("state", "held")), fields=["held_until"], name="holds_by_lease"
+                condition=models.Q(("state", "held")),
+                fields=["held_until"],
+                name="holds_by_lease",
             ),
         ),
         migrations.AddIndex(
             model_name="assignment",
             index=models.Index(
-                condition=models.Q(("state", "held")), fields=["annotator"], name="hold_of_annotator"
+                condition=models.Q(("state", "held")),
+                fields=["annotator"],
+                name="hold_of_annotator",
             ),
         ),
         migrations.AddConstraint(
@@ -216,6 +254,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="grade",
-            constraint=models.UniqueConstraint(fields=("assignment", "question"), name="grade_once"),
+            constraint=models.UniqueConstraint(
+                fields=("assignment", "question"), name="grade_once"
+            ),
         ),
     ]

@@ -1,0 +1,72 @@
+"""Getters that know who asks: an annotator is whoever holds the personal link, and sees that work only."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from annotator.errors import Conflict, NotYours
+from annotator.grading.models import Annotator, Assignment, Grade
+from annotator.studies.models import Item, Study
+
+CLOSED = {
+    Study.State.DRAFT: "This study has not been opened yet. Please come back later.",
+    Study.State.PAUSED: "This study is paused. Your grades are stored; please come back later.",
+    Study.State.CLOSED: "This study is closed. Your grades are stored. Thank you.",
+}
+
+
+def get_study_to_join(slug: str) -> Study:
+    try:
+        return Study.objects.get(slug=slug)
+    except Study.DoesNotExist:
+        raise NotYours("There is no such study. Please check the link.") from None
+
+
+def get_annotator(token: str) -> Annotator:
+    try:
+        return Annotator.objects.select_related("study").get(token=token)
+    except Annotator.DoesNotExist:
+        raise NotYours(
+            "This link is not known. Please check that you copied all of it."
+        ) from None
+
+
+def check_open(study: Study) -> None:
+    """Raises Conflict with a kind sentence unless the study takes grades now."""
+    if study.state != Study.State.OPEN:
+        raise Conflict(CLOSED[Study.State(study.state)])
+
+
+def get_held(annotator: Annotator) -> Assignment | None:
+    """The item in the annotator's hands, with all that its page shows."""
+    held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.HELD)
+    return held.select_related("item__snippet__problem").order_by("sequence").first()
+
+
+def answered_questions(assignment: Assignment) -> set[str]:
+    return set(
+        Grade.objects.filter(assignment=assignment).values_list("question", flat=True)
+    )
+
+
+def open_items(annotator: Annotator) -> QuerySet[Item]:
+    """Items with a free slot that this annotator has not had, in the pool's order."""
+    had = Assignment.objects.filter(
+        annotator=annotator, item=OuterRef("pk"), state__in=Assignment.LIVE
+    )
+    free = Q(target__isnull=True) | Q(taken__lt=F("target"))
+    return Item.objects.filter(
+        free, ~Exists(had), study_id=annotator.study_id
+    ).order_by("draw", "pk")
+
+
+def recent_seconds(annotator: Annotator, count: int = 20) -> list[float]:
+    """Seconds that the annotator's latest answers took."""
+    grades = Grade.objects.filter(
+        assignment__annotator=annotator, seconds__isnull=False
+    )
+    return list(
+        grades.order_by("-assignment__sequence").values_list("seconds", flat=True)[
+            :count
+        ]
+    )

@@ -1,0 +1,47 @@
+"""Pure: which item an annotator gets next, from the study's seed and numbers alone."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from annotator.studies.draws import keyed_hash
+
+
+def pivot(seed: int, annotator: int, sequence: int) -> int:
+    """Where in the pool's order the annotator's `sequence`-th hand-out enters, in [0, SPAN).
+
+    A fresh place for each hand-out: two annotators meet the items in unrelated orders, and no item
+    always follows another.
+    """
+    return keyed_hash(seed, "pivot", annotator, sequence)
+
+
+def choose(draws: Sequence[int], entry: int) -> int | None:
+    """Index of the item handed out: the first of the sorted `draws` at or after `entry`, round the end.
+
+    `draws` are those of the items that are open and new to the annotator; None if there is none.
+    """
+    if not draws:
+        return None
+    index = bisect_left(draws, entry)
+    return index if index < len(draws) else 0
+
+
+PSEUDONYM_FIRST = (
+    "amber azure brave brisk calm clear clever coral crisp dusty eager early fair fleet fond frosty gentle glad "
+    "golden grand green happy honest jolly keen kind light lively lucky mellow merry mild misty noble olive pale "
+    "plain proud quick quiet rapid royal rosy russet silver snowy soft steady still sunny swift tidy warm wise"
+).split()
+PSEUDONYM_LAST = (
+    "adder badger bat bear beaver bison bream crane crow curlew deer dove duck eagle egret elk falcon ferret finch "
+    "fox frog gecko goose grouse hare hawk heron ibis jay kite lark linnet lynx marten mole moth newt otter owl "
+    "perch pike plover quail raven robin seal shrew snipe sparrow stoat stork swan teal tern thrush toad trout vole wren"
+).split()
+
+
+def pseudonym(seed: int, number: int) -> str:
+    """A made-up name, unique by its number: `quiet-otter-7`."""
+    first = PSEUDONYM_FIRST[keyed_hash(seed, "first", number) % len(PSEUDONYM_FIRST)]
+    last = PSEUDONYM_LAST[keyed_hash(seed, "last", number) % len(PSEUDONYM_LAST)]
+    return f"{first}-{last}-{number}"
