@@ -186,6 +186,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = env_folder("STATIC_ROOT", VAR_DIR / "static")
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
