@@ -1,0 +1,112 @@
+"""The researcher's desk: studies, what is judged in them, and their state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from annotator.errors import CodejuryError
+from annotator.studies import actions
+from annotator.studies.models import Problem, Snippet, Study, System
+
+admin.site.site_header = admin.site.site_title = "Codejury"
+admin.site.index_title = "Studies and their data"
+
+
+@admin.register(Study)
+class StudyAdmin(admin.ModelAdmin):
+    """Title and notes can be changed at any time; what decides the grades is set when the study is made."""
+
+    list_display = ("title", "slug", "state", "protocol_name", "policy", "target", "item_count", "links")
+    list_filter = ("state", "protocol_name")
+    search_fields = ("title", "slug")
+    readonly_fields = (
+        "slug",
+        "state",
+        "protocol_name",
+        "protocol_version",
+        "policy",
+        "target",
+        "seed",
+        "item_count",
+        "created_at",
+        "opened_at",
+        "links",
+    )
+    fields = ("title", "notes", *readonly_fields)
+    actions = ("open_studies", "pause_studies", "close_studies")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Studies are made from a file: `manage.py import_study`."""
+        return False
+
+    @admin.display(description="Links")
+    def links(self, study: Study) -> SafeString:
+        return format_html(
+            '<a href="{}">Join</a> &nbsp; <a href="{}">Results</a>',
+            reverse("join", args=[study.slug]),
+            reverse("results:study", args=[study.slug]),
+        )
+
+    @admin.action(description="Open: take grades")
+    def open_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
+        self._each(request, queryset, actions.open_study, "open")
+
+    @admin.action(description="Pause: hand out nothing new")
+    def pause_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
+        self._each(request, queryset, actions.pause_study, "paused")
+
+    @admin.action(description="Close: take no more grades")
+    def close_studies(self, request: HttpRequest, queryset: QuerySet[Study]) -> None:
+        self._each(request, queryset, actions.close_study, "closed")
+
+    def _each(self, request: HttpRequest, queryset: QuerySet[Study], action: Any, word: str) -> None:
+        for study in queryset:
+            try:
+                action(study)
+                self.message_user(request, f"{study.title} is {word}.", messages.SUCCESS)
+            except CodejuryError as error:
+                self.message_user(request, f"{study.title}: {error}", messages.ERROR)
+
+
+class ReadOnly(admin.ModelAdmin):
+    """Material is imported as a whole and graded as it is: it can be looked at, not changed by hand."""
+
+    show_full_result_count = False
+    list_per_page = 50
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Problem)
+class ProblemAdmin(ReadOnly):
+    list_display = ("key", "study", "intent", "stratum")
+    list_filter = ("study",)
+    search_fields = ("key", "intent")
+
+
+@admin.register(System)
+class SystemAdmin(ReadOnly):
+    list_display = ("name", "kind", "study")
+    list_filter = ("study", "kind")
+
+
+@admin.register(Snippet)
+class SnippetAdmin(ReadOnly):
+    list_display = ("problem", "system", "sample", "code")
+    list_filter = ("system__study", "system")
+    list_select_related = ("problem", "system")
+    search_fields = ("problem__key", "code")
