@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
@@ -11,10 +12,8 @@ from django.core import checks
 
 @checks.register()
 def media_root_is_writable(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
-    try:
+    with contextlib.suppress(OSError):
         settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        pass
     if os.access(settings.MEDIA_ROOT, os.W_OK):
         return []
     return [

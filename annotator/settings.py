@@ -31,9 +31,7 @@ def env_int(name: str, default: int, low: int, high: int) -> int:
     if not value:
         return default
     if not value.isdecimal() or not low <= int(value) <= high:
-        raise ImproperlyConfigured(
-            f"{name} must be a whole number from {low} to {high}, not {value!r}."
-        )
+        raise ImproperlyConfigured(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
     return int(value)
 
 
@@ -54,17 +52,12 @@ HOST = os.environ.get("HOST", "").strip() or "127.0.0.1"
 
 
 def read_database() -> dict[str, Any]:
-    """The `default` database. SQLite runs WAL, BEGIN IMMEDIATE, synchronous FULL: a grade that was answered is on disk."""
-    url = (
-        os.environ.get("DATABASE_URL", "").strip()
-        or f"sqlite:///{VAR_DIR / 'codejury.sqlite3'}"
-    )
+    """The `default` database. On SQLite what was answered is on disk (WAL, synchronous FULL)."""
+    url = os.environ.get("DATABASE_URL", "").strip() or f"sqlite:///{VAR_DIR / 'codejury.sqlite3'}"
     try:
         config: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60))
     except (ValueError, KeyError) as error:
-        raise ImproperlyConfigured(
-            f"DATABASE_URL is not a database address: {error}"
-        ) from error
+        raise ImproperlyConfigured(f"DATABASE_URL is not a database address: {error}") from error
     if config["ENGINE"] == "django.db.backends.sqlite3":
         Path(str(config["NAME"])).parent.mkdir(parents=True, exist_ok=True)
         config["OPTIONS"] = {
@@ -73,16 +66,14 @@ def read_database() -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA cache_size=-20000;",
         }
     elif config["ENGINE"] != "django.db.backends.postgresql":
-        raise ImproperlyConfigured(
-            "DATABASE_URL must begin with sqlite:// or postgres://."
-        )
+        raise ImproperlyConfigured("DATABASE_URL must begin with sqlite:// or postgres://.")
     else:
         config["CONN_HEALTH_CHECKS"] = True
     return config
 
 
 def reader_of(config: dict[str, Any]) -> dict[str, Any]:
-    """A second connection for long reads: on SQLite a DEFERRED one, so that an export never blocks a grade."""
+    """A second connection for long reads: DEFERRED on SQLite, so that an export never blocks a grade."""
     reader = dict(config) | {"TEST": {"MIRROR": "default"}, "CONN_MAX_AGE": 0}
     if config["ENGINE"] == "django.db.backends.sqlite3":
         reader["OPTIONS"] = dict(config["OPTIONS"]) | {"transaction_mode": "DEFERRED"}
@@ -105,9 +96,7 @@ def read_secret_key() -> str:
             )
         return key
     if not USES_SQLITE:
-        raise ImproperlyConfigured(
-            "Set SECRET_KEY (at least 32 characters). Make one: openssl rand -hex 32"
-        )
+        raise ImproperlyConfigured("Set SECRET_KEY (at least 32 characters). Make one: openssl rand -hex 32")
     path = VAR_DIR / "secret-key"
     try:
         VAR_DIR.mkdir(parents=True, exist_ok=True)
@@ -213,17 +202,13 @@ REST_FRAMEWORK = {
 
 
 def read_broker() -> tuple[str, dict[str, Any]]:
-    """Where Celery's wake-up calls travel: a folder (one machine), Redis or RabbitMQ. The Job rows are the truth."""
-    url = (
-        os.environ.get("BROKER_URL", "").strip() or f"filesystem://{VAR_DIR / 'broker'}"
-    )
+    """Where Celery's wake-up calls travel: a folder, Redis or RabbitMQ. The Job rows are the truth."""
+    url = os.environ.get("BROKER_URL", "").strip() or f"filesystem://{VAR_DIR / 'broker'}"
     parts = urlsplit(url)
     if parts.scheme == "filesystem":
         folder = Path(parts.path)
         if not folder.is_absolute():
-            raise ImproperlyConfigured(
-                "BROKER_URL must be like filesystem:///absolute/folder."
-            )
+            raise ImproperlyConfigured("BROKER_URL must be like filesystem:///absolute/folder.")
         for name in ("queue", "control"):
             (folder / name).mkdir(parents=True, exist_ok=True)
         queue = str(folder / "queue")
@@ -234,12 +219,8 @@ def read_broker() -> tuple[str, dict[str, Any]]:
             "polling_interval": 0.5,
         }
     if parts.scheme in ("redis", "rediss", "unix", "amqp", "amqps", "memory"):
-        return url, {"visibility_timeout": 3600} if parts.scheme.startswith(
-            "redis"
-        ) else {}
-    raise ImproperlyConfigured(
-        "BROKER_URL must begin with filesystem://, redis:// or amqp://."
-    )
+        return url, {"visibility_timeout": 3600} if parts.scheme.startswith("redis") else {}
+    raise ImproperlyConfigured("BROKER_URL must begin with filesystem://, redis:// or amqp://.")
 
 
 CELERY_BROKER_URL, CELERY_BROKER_TRANSPORT_OPTIONS = read_broker()
@@ -249,9 +230,7 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_WORKER_CONCURRENCY = env_int(
-    "WORKER_CONCURRENCY", min(os.cpu_count() or 1, 4), 1, 256
-)
+CELERY_WORKER_CONCURRENCY = env_int("WORKER_CONCURRENCY", min(os.cpu_count() or 1, 4), 1, 256)
 JOB_LEASE_SECONDS = env_int("JOB_LEASE_SECONDS", 60, 2, 86_400)
 """A part of a job whose worker gave no sign of life for this long is done anew."""
 JOB_SWEEP_SECONDS = env_int("JOB_SWEEP_SECONDS", 10, 1, 3600)
@@ -259,9 +238,7 @@ JOB_SWEEP_SECONDS = env_int("JOB_SWEEP_SECONDS", 10, 1, 3600)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {
-        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}
-    },
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {
         "handlers": ["stderr"],

@@ -26,9 +26,7 @@ def get_annotator(token: str) -> Annotator:
     try:
         return Annotator.objects.select_related("study").get(token=token)
     except Annotator.DoesNotExist:
-        raise NotYours(
-            "This link is not known. Please check that you copied all of it."
-        ) from None
+        raise NotYours("This link is not known. Please check that you copied all of it.") from None
 
 
 def check_open(study: Study) -> None:
@@ -44,29 +42,17 @@ def get_held(annotator: Annotator) -> Assignment | None:
 
 
 def answered_questions(assignment: Assignment) -> set[str]:
-    return set(
-        Grade.objects.filter(assignment=assignment).values_list("question", flat=True)
-    )
+    return set(Grade.objects.filter(assignment=assignment).values_list("question", flat=True))
 
 
 def open_items(annotator: Annotator) -> QuerySet[Item]:
     """Items with a free slot that this annotator has not had, in the pool's order."""
-    had = Assignment.objects.filter(
-        annotator=annotator, item=OuterRef("pk"), state__in=Assignment.LIVE
-    )
+    had = Assignment.objects.filter(annotator=annotator, item=OuterRef("pk"), state__in=Assignment.LIVE)
     free = Q(target__isnull=True) | Q(taken__lt=F("target"))
-    return Item.objects.filter(
-        free, ~Exists(had), study_id=annotator.study_id
-    ).order_by("draw", "pk")
+    return Item.objects.filter(free, ~Exists(had), study_id=annotator.study_id).order_by("draw", "pk")
 
 
 def recent_seconds(annotator: Annotator, count: int = 20) -> list[float]:
     """Seconds that the annotator's latest answers took."""
-    grades = Grade.objects.filter(
-        assignment__annotator=annotator, seconds__isnull=False
-    )
-    return list(
-        grades.order_by("-assignment__sequence").values_list("seconds", flat=True)[
-            :count
-        ]
-    )
+    grades = Grade.objects.filter(assignment__annotator=annotator, seconds__isnull=False)
+    return list(grades.order_by("-assignment__sequence").values_list("seconds", flat=True)[:count])

@@ -24,6 +24,8 @@ from annotator.studies.protocols import Protocol
 
 MAX_EXPIRED_A_TIME = 20
 """Expired holds returned to the pool at each hand-out: enough to keep up, few enough to cost nothing."""
+MAX_LOOKS = 40
+"""Each look that fails means that somebody else took something: this many in a row do not happen."""
 
 
 def join(study: Study, join_key: str) -> Annotator:
@@ -31,11 +33,7 @@ def join(study: Study, join_key: str) -> Annotator:
     access.check_open(study)
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        known = (
-            Annotator.objects.filter(study=study, join_key=join_key).first()
-            if join_key
-            else None
-        )
+        known = Annotator.objects.filter(study=study, join_key=join_key).first() if join_key else None
         if known:
             return known
         number = (study.annotators.aggregate(last=Max("number"))["last"] or 0) + 1
@@ -53,9 +51,7 @@ def consent(annotator: Annotator) -> None:
     with transaction.atomic():
         annotator = _lock(annotator)
         if annotator.step == steps.CONSENT:
-            annotator.step = steps.step_after(
-                annotator.study.read_protocol(), steps.CONSENT
-            )
+            annotator.step = steps.step_after(annotator.study.read_protocol(), steps.CONSENT)
             annotator.consented_at = annotator.last_seen_at = timezone.now()
             annotator.save(update_fields=["step", "consented_at", "last_seen_at"])
 
@@ -73,7 +69,7 @@ def start(annotator: Annotator) -> Assignment | None:
 
 
 def hand_out(annotator: Annotator) -> Assignment | None:
-    """The item in the annotator's hands, or the next one; None when nothing is left (the step is then `thanks`)."""
+    """The item in hand, or the next one; None when nothing is left (the step is then `thanks`)."""
     access.check_open(annotator.study)
     release_expired(annotator.study)
     with transaction.atomic():
@@ -84,9 +80,7 @@ def hand_out(annotator: Annotator) -> Assignment | None:
         if held:
             return _renew(held, annotator.study.read_protocol())
         sequence = annotator.handed + 1
-        item = _take_item(
-            annotator, pivot(annotator.study.seed, annotator.number, sequence)
-        )
+        item = _take_item(annotator, pivot(annotator.study.seed, annotator.number, sequence))
         now = timezone.now()
         if item is None:
             annotator.step, annotator.last_seen_at = steps.THANKS, now
@@ -104,23 +98,21 @@ def hand_out(annotator: Annotator) -> Assignment | None:
 
 
 def _take_item(annotator: Annotator, entry: int) -> Item | None:
-    """Locks and takes the first open item at or after `entry`, round the end (`assignment.choose`, by the index)."""
+    """Locks and takes the first open item at or after `entry`, round the end: `assignment.choose`, by index.
+
+    Items that another transaction holds are passed over first; before "none left" is said they are
+    waited for, because a slot may still be free. If such a row filled up meanwhile, that look fails: again.
+    """
     free = access.open_items(annotator)
-    for skip_locked in (True, False, False, False):
-        # An item that another transaction holds may still have a free slot: wait for it before saying "none left".
-        locking = free.select_for_update(
-            skip_locked=skip_locked, no_key=True, of=("self",)
-        )
-        item = (
-            locking.filter(draw__gte=entry).first()
-            or locking.filter(draw__lt=entry).first()
-        )
+    for attempt in range(MAX_LOOKS):
+        locking = free.select_for_update(skip_locked=attempt % 2 == 0, no_key=True, of=("self",))
+        item = locking.filter(draw__gte=entry).first() or locking.filter(draw__lt=entry).first()
         if item is not None:
             Item.objects.filter(pk=item.pk).update(taken=F("taken") + 1)
             return item
         if not free.exists():
             return None
-    return None
+    raise Conflict("Many people are asking for a snippet at once. Please try again in a moment.")
 
 
 @dataclass(frozen=True)
@@ -133,9 +125,7 @@ class Submitted:
 
 def submission_key(annotator: Annotator, sequence: int, question: str) -> str:
     """The key that the form carries: the same for each copy of one form, and unguessable for others."""
-    return salted_hmac(
-        "codejury.submission", f"{annotator.token}:{sequence}:{question}"
-    ).hexdigest()[:32]
+    return salted_hmac("codejury.submission", f"{annotator.token}:{sequence}:{question}").hexdigest()[:32]
 
 
 def submit(
@@ -156,9 +146,7 @@ def submit(
     Raises BadInput (value not on the scale, damaged form), Conflict (study closed, another question is due).
     """
     if key != submission_key(annotator, sequence, question):
-        raise BadInput(
-            "The form was damaged on its way. Please reload the page and answer again."
-        )
+        raise BadInput("The form was damaged on its way. Please reload the page and answer again.")
     now = timezone.now()
     with transaction.atomic():
         annotator = _lock(annotator)
@@ -191,10 +179,7 @@ def submit(
             protocol_version=protocol.version,
         )
         GradeRevision.objects.create(grade=grade, value=grade.value, label=grade.label)
-        if (
-            steps.question_after(protocol, access.answered_questions(assignment))
-            is None
-        ):
+        if steps.question_after(protocol, access.answered_questions(assignment)) is None:
             _close(assignment, Assignment.State.GRADED, now)
             Grade.objects.filter(assignment=assignment).update(complete=True)
             grade.complete = True
@@ -213,9 +198,7 @@ def skip(annotator: Annotator, sequence: int) -> None:
         if not annotator.study.read_protocol().skip:
             raise BadInput("Items cannot be skipped in this study.")
         assignment = _lock_assignment(annotator, sequence)
-        if assignment.state != Assignment.State.HELD or access.answered_questions(
-            assignment
-        ):
+        if assignment.state != Assignment.State.HELD or access.answered_questions(assignment):
             return
         _close(assignment, Assignment.State.SKIPPED, timezone.now())
         _free_slot(assignment)
@@ -229,9 +212,7 @@ def stop(annotator: Annotator, reason: str = "") -> None:
     now = timezone.now()
     with transaction.atomic():
         annotator = _lock(annotator)
-        for held in annotator.assignments.select_for_update(no_key=True).filter(
-            state=Assignment.State.HELD
-        ):
+        for held in annotator.assignments.select_for_update(no_key=True).filter(state=Assignment.State.HELD):
             _close(held, Assignment.State.RELEASED, now)
             _free_slot(held)
         annotator.step, annotator.stopped_at, annotator.last_seen_at = (
@@ -240,9 +221,7 @@ def stop(annotator: Annotator, reason: str = "") -> None:
             now,
         )
         annotator.stop_reason = reason[:500]
-        annotator.save(
-            update_fields=["step", "stopped_at", "last_seen_at", "stop_reason"]
-        )
+        annotator.save(update_fields=["step", "stopped_at", "last_seen_at", "stop_reason"])
 
 
 def release_expired(study: Study, now: datetime | None = None) -> int:
@@ -250,9 +229,7 @@ def release_expired(study: Study, now: datetime | None = None) -> int:
     now = now or timezone.now()
     with transaction.atomic():
         expired = (
-            Assignment.objects.select_for_update(
-                skip_locked=True, no_key=True, of=("self",)
-            )
+            Assignment.objects.select_for_update(skip_locked=True, no_key=True, of=("self",))
             .filter(state=Assignment.State.HELD, held_until__lt=now, item__study=study)
             .order_by("held_until")[:MAX_EXPIRED_A_TIME]
         )
@@ -266,9 +243,7 @@ def release_expired(study: Study, now: datetime | None = None) -> int:
 
 def _lock(annotator: Annotator) -> Annotator:
     """The annotator's row, locked and fresh: each person's requests are dealt with one after another."""
-    locking = Annotator.objects.select_for_update(
-        no_key=True, of=("self",)
-    ).select_related("study")
+    locking = Annotator.objects.select_for_update(no_key=True, of=("self",)).select_related("study")
     return locking.get(pk=annotator.pk)
 
 
@@ -276,17 +251,13 @@ def _lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
     locking = Assignment.objects.select_for_update(no_key=True, of=("self",))
     assignment = locking.filter(annotator=annotator, sequence=sequence).first()
     if assignment is None:
-        raise BadInput(
-            "The form was damaged on its way. Please reload the page and answer again."
-        )
+        raise BadInput("The form was damaged on its way. Please reload the page and answer again.")
     return assignment
 
 
 def _check_takes_answers(study: Study, assignment: Assignment) -> None:
     """An open study takes answers; a paused one takes those for items that are in hands still."""
-    paused = (
-        study.state == Study.State.PAUSED and assignment.state == Assignment.State.HELD
-    )
+    paused = study.state == Study.State.PAUSED and assignment.state == Assignment.State.HELD
     if not paused:
         access.check_open(study)
     if assignment.state in (Assignment.State.GRADED, Assignment.State.SKIPPED):
@@ -296,13 +267,9 @@ def _check_takes_answers(study: Study, assignment: Assignment) -> None:
 def _take_back(assignment: Assignment) -> None:
     """The slot was given up: take it again if it is free, else the answer is surplus."""
     item = Item.objects.select_for_update(no_key=True).get(pk=assignment.item_id)
-    again = assignment.annotator.assignments.filter(
-        item=item, state__in=Assignment.LIVE
-    ).first()
+    again = assignment.annotator.assignments.filter(item=item, state__in=Assignment.LIVE).first()
     if again is not None:
-        raise Conflict(
-            "You were given this snippet anew. Please answer on the page that is open now."
-        )
+        raise Conflict("You were given this snippet anew. Please answer on the page that is open now.")
     if item.target is None or item.taken < item.target:
         Item.objects.filter(pk=item.pk).update(taken=F("taken") + 1)
     else:

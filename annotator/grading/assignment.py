@@ -28,16 +28,22 @@ def choose(draws: Sequence[int], entry: int) -> int | None:
     return index if index < len(draws) else 0
 
 
-PSEUDONYM_FIRST = (
-    "amber azure brave brisk calm clear clever coral crisp dusty eager early fair fleet fond frosty gentle glad "
-    "golden grand green happy honest jolly keen kind light lively lucky mellow merry mild misty noble olive pale "
-    "plain proud quick quiet rapid royal rosy russet silver snowy soft steady still sunny swift tidy warm wise"
-).split()
-PSEUDONYM_LAST = (
-    "adder badger bat bear beaver bison bream crane crow curlew deer dove duck eagle egret elk falcon ferret finch "
-    "fox frog gecko goose grouse hare hawk heron ibis jay kite lark linnet lynx marten mole moth newt otter owl "
-    "perch pike plover quail raven robin seal shrew snipe sparrow stoat stork swan teal tern thrush toad trout vole wren"
-).split()
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+PSEUDONYM_FIRST = _words("""
+    amber azure brave brisk calm clear clever coral crisp dusty eager early fair fleet fond frosty gentle glad
+    golden grand green happy honest jolly keen kind light lively lucky mellow merry mild misty noble olive
+    pale plain proud quick quiet rapid royal rosy russet silver snowy soft steady still sunny swift tidy
+    warm wise
+""")
+PSEUDONYM_LAST = _words("""
+    adder badger bat bear beaver bison bream crane crow curlew deer dove duck eagle egret elk falcon ferret
+    finch fox frog gecko goose grouse hare hawk heron ibis jay kite lark linnet lynx marten mole moth newt
+    otter owl perch pike plover quail raven robin seal shrew snipe sparrow stoat stork swan teal tern thrush
+    toad trout vole wren
+""")
 
 
 def pseudonym(seed: int, number: int) -> str:

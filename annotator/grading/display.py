@@ -25,11 +25,7 @@ def code_html(code: str, language: str) -> SafeString:
         lexer = TextLexer(stripnl=False, ensurenl=False)
     if len(code) > TOO_LONG_TO_HIGHLIGHT:
         lexer = TextLexer(stripnl=False, ensurenl=False)
-    lines = (
-        highlight(code, lexer, HtmlFormatter(nowrap=True))
-        .removesuffix("\n")
-        .split("\n")
-    )
+    lines = highlight(code, lexer, HtmlFormatter(nowrap=True)).removesuffix("\n").split("\n")
     # Pygments escapes the code and closes its spans at each line's end.
     return mark_safe("".join(f'<span class="line">{line}\n</span>' for line in lines))
 

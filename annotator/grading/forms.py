@@ -27,9 +27,7 @@ class GradeForm(forms.Form):
     def sentence(self) -> str:
         if "value" in self.errors and len(self.errors) == 1:
             return "Please choose one of the answers."
-        return (
-            "The form was damaged on its way. Please reload the page and answer again."
-        )
+        return "The form was damaged on its way. Please reload the page and answer again."
 
 
 class SkipForm(forms.Form):

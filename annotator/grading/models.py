@@ -16,9 +16,7 @@ class Annotator(models.Model):
         IMPORTED = "imported", "Imported grades"
         SIMULATED = "simulated", "Simulated for the demo"
 
-    study = models.ForeignKey(
-        Study, on_delete=models.CASCADE, related_name="annotators"
-    )
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="annotators")
     number = models.PositiveIntegerField()
     pseudonym = models.CharField(max_length=100)
     token = models.CharField(max_length=64, unique=True, editable=False)
@@ -37,12 +35,8 @@ class Annotator(models.Model):
     class Meta:
         ordering = ["study_id", "number"]
         constraints = [
-            models.UniqueConstraint(
-                fields=["study", "number"], name="annotator_number_once"
-            ),
-            models.UniqueConstraint(
-                fields=["study", "pseudonym"], name="annotator_pseudonym_once"
-            ),
+            models.UniqueConstraint(fields=["study", "number"], name="annotator_number_once"),
+            models.UniqueConstraint(fields=["study", "pseudonym"], name="annotator_pseudonym_once"),
         ]
 
     def __str__(self) -> str:
@@ -50,7 +44,7 @@ class Annotator(models.Model):
 
 
 class Assignment(models.Model):
-    """One item handed to one annotator; a hold with a lease until it is graded, skipped, released or expired."""
+    """One item handed to one annotator: a hold with a lease until graded, skipped, released or expired."""
 
     class State(models.TextChoices):
         HELD = "held", "Held"
@@ -62,13 +56,9 @@ class Assignment(models.Model):
     LIVE = (State.HELD, State.GRADED, State.SKIPPED)
     """States in which the item is not handed to the same annotator again."""
 
-    annotator = models.ForeignKey(
-        Annotator, on_delete=models.CASCADE, related_name="assignments"
-    )
+    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="assignments")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
-    sequence = models.PositiveIntegerField(
-        help_text="Which hand-out of the annotator it is, counted from 1."
-    )
+    sequence = models.PositiveIntegerField(help_text="Which hand-out of the annotator it is, counted from 1.")
     state = models.CharField(max_length=10, choices=State, default=State.HELD)
     surplus = models.BooleanField(
         default=False, help_text="Came after its slot was given away: outside counts."
@@ -79,9 +69,7 @@ class Assignment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["annotator", "sequence"], name="assignment_sequence_once"
-            ),
+            models.UniqueConstraint(fields=["annotator", "sequence"], name="assignment_sequence_once"),
             models.UniqueConstraint(
                 fields=["annotator", "item"],
                 condition=Q(state__in=("held", "graded", "skipped")),
@@ -89,9 +77,7 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
-            models.Index(
-                fields=["held_until"], condition=Q(state="held"), name="holds_by_lease"
-            ),
+            models.Index(fields=["held_until"], condition=Q(state="held"), name="holds_by_lease"),
             models.Index(
                 fields=["annotator"],
                 condition=Q(state="held"),
@@ -106,33 +92,21 @@ class Assignment(models.Model):
 class Grade(models.Model):
     """The current answer to one question of one assignment."""
 
-    assignment = models.ForeignKey(
-        Assignment, on_delete=models.CASCADE, related_name="grades"
-    )
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="grades")
     question = models.CharField(max_length=60)
     value = models.FloatField()
     label = models.CharField(max_length=200, blank=True)
-    submission_key = models.CharField(
-        max_length=64, unique=True, null=True, editable=False
-    )
-    seconds = models.FloatField(
-        null=True, help_text="From hand-out to answer, by the server's clock."
-    )
+    submission_key = models.CharField(max_length=64, unique=True, null=True, editable=False)
+    seconds = models.FloatField(null=True, help_text="From hand-out to answer, by the server's clock.")
     active_seconds = models.FloatField(
         null=True, help_text="While the page was visible, by the browser's clock."
     )
     submitted_at = models.DateTimeField(null=True)
     protocol_version = models.PositiveIntegerField(default=1)
-    complete = models.BooleanField(
-        default=False, help_text="All questions of the item were answered."
-    )
+    complete = models.BooleanField(default=False, help_text="All questions of the item were answered.")
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["assignment", "question"], name="grade_once"
-            )
-        ]
+        constraints = [models.UniqueConstraint(fields=["assignment", "question"], name="grade_once")]
 
     def __str__(self) -> str:
         return f"{self.question}={self.value:g}"

@@ -1,4 +1,4 @@
-"""Pure: the steps of the survey, all from the protocol. The server knows the current one; nothing goes back."""
+"""Pure: the steps of the survey, from the protocol. The server knows the current one; none goes back."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ CONSENT, INSTRUCTIONS, TASKS, THANKS = "consent", "instructions", "tasks", "than
 def steps_of(protocol: Protocol) -> list[str]:
     """The steps in order; those without a text are left out."""
     steps = [CONSENT] if protocol.consent else []
-    return (
-        [*steps, INSTRUCTIONS, TASKS, THANKS]
-        if protocol.instructions
-        else [*steps, TASKS, THANKS]
-    )
+    return [*steps, INSTRUCTIONS, TASKS, THANKS] if protocol.instructions else [*steps, TASKS, THANKS]
 
 
 def first_step(protocol: Protocol) -> str:

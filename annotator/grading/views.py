@@ -42,15 +42,9 @@ def health(request: HttpRequest) -> HttpResponse:
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     study = access.get_study_to_join(slug)
     if request.method == "POST":
-        annotator = actions.join(
-            study, request.POST.get("key", "")[:64].replace("\0", "")
-        )
+        annotator = actions.join(study, request.POST.get("key", "")[:64].replace("\0", ""))
         return redirect("annotator", token=annotator.token)
-    closed = (
-        ""
-        if study.state == Study.State.OPEN
-        else access.CLOSED[Study.State(study.state)]
-    )
+    closed = "" if study.state == Study.State.OPEN else access.CLOSED[Study.State(study.state)]
     return render(
         request,
         "grading/join.html",
@@ -100,9 +94,7 @@ def do(request: HttpRequest, person: Annotator) -> HttpResponse:
     elif action == "stop":
         stop_form = StopForm(request.POST)
         stop_form.is_valid()
-        given = [
-            stop_form.cleaned_data.get(name, "").strip() for name in ("reason", "text")
-        ]
+        given = [stop_form.cleaned_data.get(name, "").strip() for name in ("reason", "text")]
         actions.stop(person, ": ".join(part for part in given if part))
     else:
         raise BadInput(WRONG_ACTION)
@@ -145,20 +137,12 @@ def grade(request: HttpRequest, person: Annotator) -> HttpResponse:
 
 
 def page_context(person: Annotator) -> dict[str, Any]:
-    total = (
-        person.study.item_count
-        if person.study.policy == Study.Policy.EVERYONE
-        else None
-    )
+    total = person.study.item_count if person.study.policy == Study.Policy.EVERYONE else None
     minutes = None
     if total:
         recent = access.recent_seconds(person)
         left = max(total - person.graded - person.skipped, 0)
-        minutes = (
-            max(round(left * statistics.median(recent) / 60), 1)
-            if len(recent) >= 5 and left
-            else None
-        )
+        minutes = max(round(left * statistics.median(recent) / 60), 1) if len(recent) >= 5 and left else None
     return {
         "study": person.study,
         "annotator": person,
@@ -176,9 +160,7 @@ def consent_page(request: HttpRequest, person: Annotator) -> HttpResponse:
     return render(request, "grading/consent.html", context)
 
 
-def instructions_page(
-    request: HttpRequest, person: Annotator, *, again: bool
-) -> HttpResponse:
+def instructions_page(request: HttpRequest, person: Annotator, *, again: bool) -> HttpResponse:
     context = page_context(person)
     protocol = context["protocol"]
     context |= {
@@ -200,9 +182,7 @@ def task_page(
     held = access.get_held(person)
     context = page_context(person)
     question = (
-        None
-        if held is None
-        else steps.question_after(context["protocol"], access.answered_questions(held))
+        None if held is None else steps.question_after(context["protocol"], access.answered_questions(held))
     )
     if held is None or question is None:
         return render(request, "grading/continue.html", context)

@@ -64,7 +64,7 @@ OPTIONAL_TYPES: dict[str, tuple[type, ...]] = {
     "lease_minutes": (int,),
     "grade_references": (bool,),
     "skip": (bool,),
-} | {key: (str,) for key in ("problem_heading", "snippet_heading", "consent", "instructions", "thanks")}
+} | dict.fromkeys(("problem_heading", "snippet_heading", "consent", "instructions", "thanks"), (str,))
 POLICIES = ("open", "everyone")
 
 

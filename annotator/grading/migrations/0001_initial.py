@@ -29,9 +29,7 @@ class Migration(migrations.Migration):
                 ("token", models.CharField(editable=False, max_length=64, unique=True)),
                 (
                     "join_key",
-                    models.CharField(
-                        editable=False, max_length=64, null=True, unique=True
-                    ),
+                    models.CharField(editable=False, max_length=64, null=True, unique=True),
                 ),
                 (
                     "origin",
@@ -144,9 +142,7 @@ class Migration(migrations.Migration):
                 ("label", models.CharField(blank=True, max_length=200)),
                 (
                     "submission_key",
-                    models.CharField(
-                        editable=False, max_length=64, null=True, unique=True
-                    ),
+                    models.CharField(editable=False, max_length=64, null=True, unique=True),
                 ),
                 (
                     "seconds",
@@ -212,9 +208,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="annotator",
-            constraint=models.UniqueConstraint(
-                fields=("study", "number"), name="annotator_number_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("study", "number"), name="annotator_number_once"),
         ),
         migrations.AddConstraint(
             model_name="annotator",
@@ -254,8 +248,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="grade",
-            constraint=models.UniqueConstraint(
-                fields=("assignment", "question"), name="grade_once"
-            ),
+            constraint=models.UniqueConstraint(fields=("assignment", "question"), name="grade_once"),
         ),
     ]

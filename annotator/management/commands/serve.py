@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -64,22 +65,18 @@ class Child:
 
     def signal_group(self, number: int) -> None:
         if self.process is not None:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
-            except ProcessLookupError:
-                pass
 
 
 class Command(BaseCommand):
     help = (
-        "Starts the web server (gunicorn) and one worker (Celery) on this machine, restarts them when they die, "
-        "prints the links and stops both cleanly on Ctrl-C. For several machines see docs/deployment.md."
+        "Starts the web server (gunicorn) and one worker (Celery) on this machine, restarts them when they "
+        "die, prints the links and stops both cleanly on Ctrl-C. For several machines see docs/deployment.md."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--port", type=int, default=settings.PORT, help="default: PORT or 8000"
-        )
+        parser.add_argument("--port", type=int, default=settings.PORT, help="default: PORT or 8000")
         parser.add_argument(
             "--host",
             default=settings.HOST,
@@ -91,9 +88,7 @@ class Command(BaseCommand):
             default=8,
             help="threads of each web process (default 8)",
         )
-        parser.add_argument(
-            "--web-processes", type=int, default=2, help="web processes (default 2)"
-        )
+        parser.add_argument("--web-processes", type=int, default=2, help="web processes (default 2)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]
@@ -103,9 +98,7 @@ class Command(BaseCommand):
         children = [
             Child(
                 "web server",
-                self.web_command(
-                    host, port, options["web_processes"], options["threads"]
-                ),
+                self.web_command(host, port, options["web_processes"], options["threads"]),
             ),
             Child("worker", self.worker_command()),
         ]
@@ -134,12 +127,11 @@ class Command(BaseCommand):
             except OSError as error:
                 raise CommandError(
                     f"Cannot listen on {host}:{port} ({error.strerror}). "
-                    f"Another program may be using it: stop it, or choose another port with --port {port + 1}."
+                    "Another program may be using it: stop it, or choose another port with "
+                    f"--port {port + 1}."
                 ) from None
 
-    def web_command(
-        self, host: str, port: int, processes: int, threads: int
-    ) -> list[str]:
+    def web_command(self, host: str, port: int, processes: int, threads: int) -> list[str]:
         address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         return [
             *[sys.executable, "-m", "gunicorn", "annotator.wsgi", "--bind", address],
@@ -182,51 +174,35 @@ class Command(BaseCommand):
             ],
         ]
 
-    def wait_for_health(
-        self, web: Child, host: str, port: int, stopping: list[int]
-    ) -> bool:
+    def wait_for_health(self, web: Child, host: str, port: int, stopping: list[int]) -> bool:
         """Until /healthz answers. Raises CommandError when it does not come up."""
-        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(
-            host, f"[{host}]" if ":" in host else host
-        )
+        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and not stopping:
             if web.died() is not None:
                 raise CommandError("The web server did not start: see the lines above.")
             try:
-                with urllib.request.urlopen(
-                    f"http://{shown}:{port}/healthz", timeout=2
-                ) as answer:
+                with urllib.request.urlopen(f"http://{shown}:{port}/healthz", timeout=2) as answer:
                     if answer.status == 200:
                         return True
             except (urllib.error.URLError, OSError):
                 time.sleep(0.2)
         if stopping:
             return False
-        raise CommandError(
-            f"The web server did not answer on {shown}:{port} within {START_SECONDS} seconds."
-        )
+        raise CommandError(f"The web server did not answer on {shown}:{port} within {START_SECONDS} seconds.")
 
     def print_links(self, host: str, port: int) -> None:
         shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
         base = f"http://{shown}:{port}"
-        study = (
-            Study.objects.filter(state=Study.State.OPEN).order_by("-opened_at").first()
-        )
-        study = (
-            Study.objects.filter(state=Study.State.OPEN, slug="demo").first() or study
-        )
+        study = Study.objects.filter(state=Study.State.OPEN).order_by("-opened_at").first()
+        study = Study.objects.filter(state=Study.State.OPEN, slug="demo").first() or study
         slug = study.slug if study else ""
         self.stdout.write("")
-        self.stdout.write(
-            "Codejury is running." + ("" if study else " No study is open yet.")
-        )
+        self.stdout.write("Codejury is running." + ("" if study else " No study is open yet."))
         if study:
             self.stdout.write(f"  Join as annotator  {base}/join/{slug}/")
         self.stdout.write(f"  Admin              {base}/admin/")
-        self.stdout.write(
-            f"  Results            {base}/results/{slug + '/' if slug else ''}"
-        )
+        self.stdout.write(f"  Results            {base}/results/{slug + '/' if slug else ''}")
         self.stdout.write("Stop with Ctrl-C.")
         self.stdout.flush()
 
@@ -237,9 +213,7 @@ class Command(BaseCommand):
                 if status is not None:
                     child.signal_group(signal.SIGKILL)  # what is left of its group
                     child.plan_restart()
-                    self.stderr.write(
-                        f"The {child.name} ended (status {status}); starting it again."
-                    )
+                    self.stderr.write(f"The {child.name} ended (status {status}); starting it again.")
                 elif child.process is None and time.monotonic() >= child.not_before:
                     child.start()
             time.sleep(0.2)
@@ -253,10 +227,8 @@ class Command(BaseCommand):
         for child in children:
             if child.process is None:
                 continue
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 child.process.wait(max(deadline - time.monotonic(), 0.1))
-            except subprocess.TimeoutExpired:
-                pass
             child.signal_group(signal.SIGKILL)
             child.process.wait()
         self.stdout.write("Stopped. Everything is stored.")
