@@ -75,7 +75,8 @@ def read_protocol(data: dict[str, Any]) -> Protocol:
     """
     wrong = _wrong_keys(data)
     questions: list[Question] = []
-    for number, table in enumerate(data.get("questions") or [], start=1):
+    tables = data.get("questions")
+    for number, table in enumerate(tables if isinstance(tables, list) else [], start=1):
         try:
             questions.append(_read_question(table))
         except (KeyError, TypeError, ValueError) as error:
