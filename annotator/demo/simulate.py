@@ -1,8 +1,8 @@
 """Simulated grades for the demo study, so that a fresh installation has a report to look at.
 
-Nobody judged these snippets. `quality.json` states how good each one is on the protocol's scale (4 = it solves
-the problem, which the tests check by running it); six simulated annotators see that value through their
-own severity and noise. Every row says `simulated`, in its annotator's name and in a column of its own.
+Nobody judged these snippets. `quality.json` states how good each one is on the scale of the protocol (4 = it
+solves the problem: the tests run every snippet to make sure); six simulated annotators see that value through
+their own severity and noise. Every row says `simulated`, in its annotator's name and in a column of its own.
 """
 
 from __future__ import annotations
