@@ -14,7 +14,8 @@ from typing import Any
 # the last expression, equals x. What `given` imports is hidden from the snippet: it needs its own imports.
 EXAMPLES: dict[str, list[tuple[str, str]]] = {
     "p01": [("counts = {'a': 2, 'b': 9, 'c': 5}", "found(['b', 'c', 'a'])")],
-    "p02": [("names = ['Mo', 'Al', 'Mo', 'Zoe', 'Al']", "found(['Mo', 'Al', 'Zoe'])")],
+    # Many names: a set would give them in this order once in 26! runs.
+    "p02": [("names = list('qwertyuiopasdfghjklzxcvbnm' * 2)", "found(list('qwertyuiopasdfghjklzxcvbnm'))")],
     "p03": [
         (
             "from pathlib import Path\npath = 'a.txt'\nPath(path).write_text('one \\n\\ntwo\\n')",
