@@ -18,11 +18,15 @@ class GradeForm(forms.Form):
         max_value=2**31 - 1,
         error_messages={"required": "Please choose one of the answers."},
     )
-    active_seconds = forms.FloatField(required=False)
+    active_seconds = forms.CharField(required=False)
 
     def clean_active_seconds(self) -> float | None:
-        seconds = self.cleaned_data["active_seconds"]
-        return None if seconds is None or not math.isfinite(seconds) else float(seconds)
+        """The browser's stopwatch is a courtesy: what it says wrongly is dropped, and the grade kept."""
+        try:
+            seconds = float(self.cleaned_data["active_seconds"])
+        except ValueError:
+            return None
+        return seconds if math.isfinite(seconds) else None
 
     def sentence(self) -> str:
         if "value" in self.errors and len(self.errors) == 1:
