@@ -45,14 +45,14 @@ def grade(annotator: Annotator, assignment: Assignment, value: int) -> None:
     actions.submit(annotator, assignment.sequence, "helpfulness", value, key=key)
 
 
-def work_until_empty(study: Study, number: int) -> None:
-    """One person: grades, skips and stops at random, sends some answers twice, until nothing is left."""
+def work_until_empty(study: Study, number: int, *, steady: bool = False) -> None:
+    """One person sends some answers twice, and skips or stops at random unless `steady`, until nothing is left."""
     rng = random.Random(number)
     annotator = actions.join(study, f"person-{number}")
     actions.consent(annotator)
     assignment = actions.start(annotator)
     while assignment is not None:
-        chance = rng.random()
+        chance = rng.uniform(0.2 if steady else 0.0, 1.0)
         if chance < 0.1:
             actions.skip(annotator, assignment.sequence)
         elif chance < 0.2:
@@ -69,11 +69,13 @@ def work_until_empty(study: Study, number: int) -> None:
 def test_the_pool_is_emptied_and_no_item_passes_its_target() -> None:
     study = make_study(problems=8, systems=("a", "b"), references=0, target=3)
     in_threads(12, lambda number: work_until_empty(study, number))
+    # Who skips or stops last gives a slot back after the others found none: they come once more, all at once.
+    in_threads(12, lambda number: work_until_empty(study, number, steady=True))
     items = list(Item.objects.all())
     for item in items:
         counted = item.assignments.filter(state="graded", surplus=False).count()
         assert item.taken == counted + item.assignments.filter(state="held").count()
-    # 12 people against a target of 3: each item was full when the last person found nothing left.
+    # 12 people against a target of 3: each item is full when nobody finds anything left.
     assert [item.taken for item in items] == [3] * 16
     assert Grade.objects.filter(complete=True).count() == 48 == GradeRevision.objects.count()
     assert Annotator.objects.count() == 12
