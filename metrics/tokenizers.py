@@ -1,0 +1,23 @@
+"""How text is cut into tokens."""
+
+from __future__ import annotations
+
+import re
+
+_OUTSIDE_WORDS = re.compile(r"([^A-Za-z0-9_])")
+_CAMEL_CASE = re.compile(r"([a-z])([A-Z])")
+_QUOTES = str.maketrans({"'": "`", '"': "`"})
+
+
+def tranx(text: str) -> list[str]:
+    """The tokens of code as the tranX parser's evaluation cuts them (Yin & Neubig 2018).
+
+    Every character outside A-Z, a-z, 0-9 and _ is a token of its own; a word is cut where a small letter
+    meets a capital one; both quotes become a backtick; whitespace separates. doi:10.18653/v1/D18-2002
+
+    >>> tranx("os.getEnv('A_b')")
+    ['os', '.', 'get', 'Env', '(', '`', 'A_b', '`', ')']
+    """
+    text = _OUTSIDE_WORDS.sub(r" \1 ", text)
+    text = _CAMEL_CASE.sub(r"\1 \2", text)
+    return text.translate(_QUOTES).split()
