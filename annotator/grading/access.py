@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotator.errors import Conflict, NotYours
 from annotator.grading.models import Annotator, Assignment, Grade
@@ -56,3 +56,23 @@ def recent_seconds(annotator: Annotator, count: int = 20) -> list[float]:
     """Seconds that the annotator's latest answers took."""
     grades = Grade.objects.filter(assignment__annotator=annotator, seconds__isnull=False)
     return list(grades.order_by("-assignment__sequence").values_list("seconds", flat=True)[:count])
+
+
+def drifted(study: Study) -> list[str]:
+    """Recounts every kept number of the study from its rows; one sentence for each that differs."""
+    counted = Q(assignments__state__in=("held", "graded"), assignments__surplus=False)
+    items = study.items.annotate(live=Count("assignments", filter=counted)).exclude(taken=F("live"))
+    found = [f"Item {item.pk}: taken is {item.taken}, counted {item.live}." for item in items.iterator()]
+    for kept, state in (("graded", Assignment.State.GRADED), ("skipped", Assignment.State.SKIPPED)):
+        people = study.annotators.annotate(rows=Count("assignments", filter=Q(assignments__state=state)))
+        found += [
+            f"Annotator {person.number}: {kept} is {getattr(person, kept)}, counted {person.rows}."
+            for person in people.exclude(**{kept: F("rows")}).iterator()
+        ]
+    if study.item_count != study.items.count():
+        found.append(f"Study: item_count is {study.item_count}, counted {study.items.count()}.")
+    grades = Grade.objects.filter(assignment__annotator__study=study)
+    bare = grades.filter(revisions__isnull=True).count()
+    if bare:
+        found.append(f"{bare} grades have no history.")
+    return found

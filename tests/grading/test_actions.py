@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.db.models import F
 from django.utils import timezone
-from tests.factories import make_study
 
 from annotator.errors import BadInput, Conflict, NotYours
 from annotator.grading import access, actions, steps
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.studies.models import Item, Study
+from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db
 

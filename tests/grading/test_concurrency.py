@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 from django.db import connection
-from tests.factories import make_study
 
 from annotator.grading import actions
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.studies.models import Item, Study
+from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,7 +46,7 @@ def grade(annotator: Annotator, assignment: Assignment, value: int) -> None:
 
 
 def work_until_empty(study: Study, number: int, *, steady: bool = False) -> None:
-    """One person sends some answers twice, and skips or stops at random unless `steady`, until nothing is left."""
+    """One person; unless `steady`, skips or stops at random. Some answers are sent twice."""
     rng = random.Random(number)
     annotator = actions.join(study, f"person-{number}")
     actions.consent(annotator)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from tests.factories import make_study
 
 from annotator.grading.models import Annotator, Assignment, Grade
 from annotator.studies.models import Item, Snippet, Study, System
+from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db
 

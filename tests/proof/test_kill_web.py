@@ -27,17 +27,10 @@ SNIPPETS = "problem,intent,system,code,reference\n" + "".join(
     for problem in range(120)
     for system in ("model-a", "model-b")
 )
-COUNTS = """
-from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
-from annotator.studies.models import Item
-for grade in Grade.objects.select_related("assignment__annotator"):
+ANSWERS = """
+from annotator.grading.models import Grade
+for grade in Grade.objects.filter(complete=True).select_related("assignment__annotator"):
     print(grade.assignment.annotator.token, grade.assignment.sequence, int(grade.value))
-assert Grade.objects.count() == GradeRevision.objects.count() == Grade.objects.filter(complete=True).count()
-for item in Item.objects.all():
-    assert item.taken == item.assignments.filter(state__in=("held", "graded"), surplus=False).count()
-for annotator in Annotator.objects.all():
-    assert annotator.graded == annotator.assignments.filter(state="graded").count()
-    assert annotator.assignments.filter(state="held").count() <= 1
 """
 
 
@@ -195,8 +188,9 @@ def test_kill_9_in_the_middle_of_requests(served: Served) -> None:
     assert out.count("starting it again") >= 2
     assert "Stopped. Everything is stored." in out
 
-    stored = {}
-    for line in manage(served.environment, "shell", "--no-imports", "-c", COUNTS).splitlines():
+    manage(served.environment, "verify_study", "kill")
+    stored: dict[str, dict[int, int]] = {}
+    for line in manage(served.environment, "shell", "--no-imports", "-c", ANSWERS).splitlines():
         token, sequence, value = line.split()
         stored.setdefault(token, {})[int(sequence)] = int(value)
     for person in people:

@@ -1,0 +1,32 @@
+"""`manage.py verify_study S`: the kept counts against the rows they were counted from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotator.grading import access
+from annotator.studies.models import Study
+
+
+class Command(BaseCommand):
+    help = (
+        "Recounts what the app keeps count of (grades an item, items an annotator, history of each grade) and "
+        "says what drifted. It changes nothing. Exit status 1 if anything did."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help="the study's slug: the last part of its join link")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            known = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no study {options['study']!r}. Known: {known}.")
+        found = access.drifted(study)
+        for sentence in found:
+            self.stdout.write(sentence)
+        if found:
+            raise CommandError(f"{len(found)} counts of {study.slug} differ from their rows.")
+        self.stdout.write(f"{study.slug}: every count equals its rows.")
