@@ -24,16 +24,16 @@ run: setup ## Start Codejury on this machine, with a demo study the first time (
 	@exec .venv/bin/python manage.py serve
 
 test: setup-dev ## Run every check and test, on SQLite and on PostgreSQL with Redis (ARGS="-k word")
-	@exec .venv/bin/python scripts/test $(ARGS)
+	@exec .venv/bin/python -m scripts.test $(ARGS)
 
 proof: setup-dev ## Run the slow proofs: published studies on the public data, crashes, load
-	@exec .venv/bin/python scripts/proof $(ARGS)
+	@exec .venv/bin/python -m scripts.proof $(ARGS)
 
 bench: setup-dev ## Run the benchmarks behind the speed claims (ARGS="name ...")
-	@exec .venv/bin/python benchmarks/run.py $(ARGS)
+	@exec .venv/bin/python -m benchmarks.run $(ARGS)
 
 lint: setup-dev ## Check style and types
-	@exec .venv/bin/python scripts/lint
+	@exec .venv/bin/python -m scripts.lint
 
 format: setup-dev ## Format the Python files and mend what ruff can mend
 	@.venv/bin/python -m ruff check --quiet --fix-only .

@@ -1,0 +1,63 @@
+"""Running steps one after the other, with the services beside them, and cleaning up however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+
+from scripts import install, services
+
+NO_TESTS = 5
+"""pytest's exit status when nothing was selected."""
+
+
+def run(title: str, command: list[str], environment: dict[str, str] | None = None) -> int:
+    """One step in the foreground; ends with this process. Returns its exit status."""
+    print(f"\n== {title}: {shlex.join(['python', *command])}", flush=True)
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        cwd=services.ROOT,
+        env=dict(os.environ) | (environment or {}),
+        stdin=subprocess.DEVNULL,
+        preexec_fn=services.die_with_parent,
+    )
+    try:
+        return process.wait()
+    except BaseException:
+        # Ctrl-C has reached the child too: it gets the time to end by itself.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=10)
+        if process.poll() is None:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=10)
+            process.kill()
+            process.wait()
+        raise
+
+
+def leave(number: int, frame: types.FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+@contextlib.contextmanager
+def with_services() -> Iterator[dict[str, str]]:
+    """Starts PostgreSQL and Redis; gives the environment of tests that insist on real services."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
+    try:
+        missing = install.ensure()
+        if missing:
+            sys.exit("\n".join(["The tests need real services:", *missing]))
+        with services.running() as urls:
+            yield urls | {"CODEJURY_REQUIRE_SERVICES": "1", "PYTHONUNBUFFERED": "1"}
+    except services.ServiceError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(130)
