@@ -12,7 +12,7 @@ from annotator.studies.models import Study
 
 class Command(BaseCommand):
     help = (
-        "Recounts what the app keeps count of (grades an item, items an annotator, history of each grade) and "
+        "Recounts what the app keeps count of (grades an item, items a person, the history of grades) and "
         "says what drifted. It changes nothing. Exit status 1 if anything did."
     )
 
