@@ -86,6 +86,7 @@ class Migration(migrations.Migration):
                             ("running", "Running"),
                             ("done", "Done"),
                             ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
                         ],
                         default="queued",
                         max_length=10,
