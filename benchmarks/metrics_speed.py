@@ -1,10 +1,10 @@
 """How fast our ROUGE-L and edit similarity are beside rapidfuzz and rouge-score, and that all agree.
 
-`python benchmarks/metrics_speed.py` makes a virtual environment in .cache/ with the rivals (the app needs none
-of them), then times everything in one process of it, in turns, and prints snippets a second and our speed as a
-ratio of the rival's. Snippets are lines and stretches of Python's own library, each with a damaged copy as the
-code to be scored (seed 1). rapidfuzz is C++; we are plain Python, and slower than it where only the table
-counts: the point of our own code is one dependency less at a speed that scoring does not feel.
+`python benchmarks/metrics_speed.py` makes a virtual environment in .cache/ with the rivals (the app needs
+none of them), then times everything in one process of it, in turns. It prints snippets a second, and our
+speed as a ratio of the rival's. Snippets are lines and stretches of Python's own library; the code to be
+scored is a damaged copy (seed 1). rapidfuzz is C++; we are plain Python and slower, most of all in edit
+similarity: the point of our own code is one dependency less at a speed that scoring does not feel.
 """
 
 from __future__ import annotations

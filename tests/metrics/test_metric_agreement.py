@@ -55,3 +55,19 @@ def test_corpus_bleu_is_that_of_the_full_set(conala: list[dict[str, Any]], syste
     computed, published = CORPUS_BLEU[system]
     assert round(score, 2) == computed
     assert score == pytest.approx(published, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("system", "computed", "published"), [("gcnn", 69.20, 69.39), ("nl2code", 74.51, 74.58)]
+)
+def test_corpus_bleu_of_hearthstone(
+    shared_data: Path, system: str, computed: float, published: float
+) -> None:
+    file = shared_data / "data/out-of-the-bleu/data/to-grade/hs/hs.json"
+    if not file.exists():
+        pytest.skip(f"the cards of Hearthstone are not at {file}")
+    cards = json.loads(file.read_text(encoding="utf-8"))
+    codes, references = [card[system] for card in cards], [[card["snippet"]] for card in cards]
+    score = 100 * metrics.get("bleu").corpus(codes, references)
+    assert round(score, 2) == computed
+    assert score == pytest.approx(published, abs=0.2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -206,3 +207,19 @@ def test_score_rows_refuses_at_once_and_names_the_row() -> None:
     row = {"problem": "7", "system": "a", "code": "x", "references": []}
     with pytest.raises(MissingInput, match=r"^Problem 7, system a: bleu needs at least one reference"):
         list(metrics.score_rows([row], ["bleu"]))
+
+
+@every_metric
+def test_the_manual_describes_the_metric(metric: Metric) -> None:
+    manual = (Path(__file__).resolve().parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    table, undefined = manual.split("## Undefined inputs")
+    assert f"\n| `{metric.name}` |" in table
+    header, _, *rows = [line for line in undefined.split("\n##")[0].splitlines() if line.startswith("|")]
+    column = next(place for place, cell in enumerate(header.split("|")) if f"`{metric.name}`" in cell)
+    both_empty = next(row for row in rows if row.startswith("| both empty"))
+    assert float(both_empty.split("|")[column]) == metric.both_empty
+
+
+def test_the_manual_quotes_the_signature_of_bleu() -> None:
+    manual = (Path(__file__).resolve().parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    assert f"    {metrics.get('bleu').signature}\n" in manual

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import re
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
 import metrics
+from metrics import tokenizers
 from metrics.edit_similarity import levenshtein
 from metrics.rouge import lcs_length
 from metrics.tokenizers import tranx
@@ -166,3 +169,9 @@ def test_bleu_statistics_are_lengths_and_counts() -> None:
 def test_signatures_name_the_installed_sacrebleu() -> None:
     for name in STOCK:
         assert re.search(r"\|sacrebleu:\d+\.\d+", metrics.get(name).signature)
+
+
+@pytest.mark.parametrize("module", [metrics, tokenizers], ids=lambda module: module.__name__)
+def test_examples_in_docstrings_hold(module: ModuleType) -> None:
+    result = doctest.testmod(module)
+    assert (result.failed, result.attempted > 0) == (0, True)
