@@ -1,4 +1,4 @@
-"""What the parts of jobs compute. No transaction is open meanwhile: each returns its effect, to be written."""
+"""What the parts of jobs compute. No transaction is open meanwhile; the effect is returned, to be written."""
 
 from __future__ import annotations
 
