@@ -64,7 +64,7 @@ class EditSimilarity(PairMetric):
     tokenizer = "characters"
     parameters = {"distance": "levenshtein", "divisor": "longer", "references": "best", "corpus": "mean"}
     needs = frozenset({"references"})
-    paper = "Dibia et al. 2023, doi:10.18653/v1/2023.findings-acl.540"
+    paper = "Dibia et al. 2023, https://arxiv.org/abs/2210.16494"
     range = (0.0, 1.0)
     symmetric = True
     identity = True
