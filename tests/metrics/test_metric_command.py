@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -96,6 +97,7 @@ def test_csv_gives_the_scores_of_json_lines(capsys: pytest.CaptureFixture[str]) 
         {"problem": "9", "system": "b", "code": "y" * 200_000, "references": ['["one text"']},
     ]
     write_json("s.jsonl", rows)
+    Path("s.jsonl").write_bytes(b"\xef\xbb\xbf\r\n" + Path("s.jsonl").read_bytes().replace(b"\n", b"\r\n"))
     for name in ("s.csv", "s.jsonl"):
         assert score(name, "--metric", "edit-similarity", "--output", f"{name}.out") == 0
     assert Path("s.csv.out").read_bytes() == Path("s.jsonl.out").read_bytes()
@@ -202,8 +204,8 @@ def test_a_bad_csv_file_is_refused(
         ([".", "--metric", "bleu", "--output", "o"], "Cannot read .: Is a directory."),
         (["s.jsonl", "--metric", "bleu", "--output", "."], "Cannot write .: that is not a file."),
         (
-            ["s.jsonl", "--metric", "bleu", "--output", "/dev/null"],
-            "Cannot write /dev/null: that is not a file.",
+            ["s.jsonl", "--metric", "bleu", "--output", "pipe"],
+            "Cannot write pipe: that is not a file.",
         ),
         (["s.jsonl", "--metric", "bleu", "--output", "no/o"], "Cannot write no/o: there is no folder "),
         (
@@ -224,9 +226,18 @@ def test_a_call_that_cannot_work_is_refused_in_one_sentence(
     capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str
 ) -> None:
     write_json("s.jsonl", SNIPPETS)
+    os.mkfifo("pipe")
     errors = refused(capsys, *arguments)
     assert len(errors) == 1
     assert errors[0].startswith(expected)
+
+
+def test_a_link_is_followed_and_stays() -> None:
+    write_json("s.jsonl", SNIPPETS)
+    Path("link.csv").symlink_to("scores.csv")
+    assert score("s.jsonl", "--metric", "bleu", "--output", "link.csv") == 0
+    assert Path("link.csv").is_symlink()
+    assert len(scores("scores.csv")) == 3
 
 
 def test_an_interrupted_write_leaves_the_old_file() -> None:
