@@ -1,7 +1,7 @@
 """Runs benchmarks and shows what they print: python -m benchmarks.run [name ...] (or `make bench`)
 
-A benchmark is a file benchmarks/AREA_NAME.py with a `main() -> None` that measures ours and the other in the same
-run and prints the ratio, or one plain sentence if what it compares with cannot be had here.
+A benchmark is a file benchmarks/AREA_NAME.py that measures ours and the other in the same run and prints the
+ratio, or one plain sentence if what it compares with cannot be had here.
 """
 
 from __future__ import annotations
