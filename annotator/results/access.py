@@ -44,7 +44,11 @@ def get_study_by_slug(slug: str) -> Study:
 
 def get_jobs(study: Study) -> QuerySet[Job]:
     """The study's jobs, newest first, with `done`: how many of their `total` units are done."""
-    return study.jobs.annotate(done=Coalesce(Sum("parts__done"), 0)).order_by("-id")
+    return with_done(study.jobs.order_by("-id"))
+
+
+def with_done(jobs: QuerySet[Job]) -> QuerySet[Job]:
+    return jobs.annotate(done=Coalesce(Sum("parts__done"), 0))
 
 
 def get_job(study: Study, pk: int) -> Job:
@@ -74,7 +78,7 @@ def get_report_file(report: Report, name: str) -> ReportFile:
 
 
 def count_grades(study: Study) -> dict[str, int]:
-    """grades (complete, not surplus), annotators (who gave one), items, scores; all whole numbers."""
+    """How many grades count (complete, not surplus), who gave them, simulated ones, items, metric scores."""
     counted = Grade.objects.filter(assignment__item__study=study, complete=True, assignment__surplus=False)
     numbers = counted.aggregate(
         grades=Count("pk"),

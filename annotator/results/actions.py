@@ -35,22 +35,19 @@ def start_job(
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         same = study.jobs.filter(kind=kind, state__in=Job.ACTIVE).order_by("pk")
-        for job in same:
-            if {key: value for key, value in job.params.items() if key != "note"} == checked:
-                return job
-        return _create(study, kind, checked, user)
+        return next((job for job in same if job.params == checked), None) or _create(
+            study, kind, checked, user
+        )
 
 
 def _create(study: Study, kind: str, params: dict[str, Any], user: AbstractBaseUser | None) -> Job:
     job = Job(study=study, kind=kind, params=params, created_by=user)  # type: ignore[misc]
     try:
-        parts, note = _plan(study, kind, params)
+        parts, job.note = _plan(study, kind, params)
     except BadInput as error:
         job.state, job.error, job.finished_at = Job.State.FAILED, str(error), timezone.now()
         job.save()
         return job
-    if note:
-        job.params = params | {"note": note}
     job.total = sum(part["units"] for part in parts)
     job.save()
     rows = JobPart.objects.bulk_create(

@@ -89,7 +89,7 @@ def finish(part_id: int, mine: int, effect: Callable[[], None]) -> None:
         effect()
         if not job.parts.exclude(state=JobPart.State.DONE).exists():
             job.state, job.finished_at = Job.State.DONE, timezone.now()
-            job.text = job.params.get("note", "")
+            job.text = job.note
             job.save(update_fields=["state", "finished_at", "text"])
 
 

@@ -31,6 +31,7 @@ class Job(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     total = models.PositiveIntegerField(default=0)
     text = models.CharField(max_length=200, blank=True, help_text="What it is doing now.")
+    note = models.CharField(max_length=200, blank=True, help_text="What its result leaves out.")
     error = models.TextField(blank=True, help_text="One sentence for the researcher.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)

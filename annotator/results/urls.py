@@ -1,3 +1,17 @@
 from django.urls import path
 
-urlpatterns: list = []
+from annotator.results import views
+
+app_name = "results"
+urlpatterns = [
+    path("", views.index, name="index"),
+    path("<slug:slug>/", views.study, name="study"),
+    path("<slug:slug>/grades.csv", views.table, {"name": "grades"}, name="grades"),
+    path("<slug:slug>/scores.csv", views.table, {"name": "scores"}, name="scores"),
+    path("<slug:slug>/jobs.json", views.jobs_json, name="jobs_json"),
+    path("<slug:slug>/jobs/", views.start_job, name="start_job"),
+    path("<slug:slug>/jobs/<int:pk>/cancel/", views.cancel_job, name="cancel_job"),
+    path("<slug:slug>/reports/<int:pk>/", views.report, name="report"),
+    path("<slug:slug>/reports/<int:pk>/all.zip", views.report_zip, name="report_zip"),
+    path("<slug:slug>/reports/<int:pk>/<path:name>", views.report_file, name="report_file"),
+]

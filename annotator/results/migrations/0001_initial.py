@@ -46,6 +46,10 @@ class Migration(migrations.Migration):
                 ),
                 ("total", models.PositiveIntegerField(default=0)),
                 ("text", models.CharField(blank=True, help_text="What it is doing now.", max_length=200)),
+                (
+                    "note",
+                    models.CharField(blank=True, help_text="What its result leaves out.", max_length=200),
+                ),
                 ("error", models.TextField(blank=True, help_text="One sentence for the researcher.")),
                 ("created_at", models.DateTimeField(auto_now_add=True)),
                 ("started_at", models.DateTimeField(null=True)),
