@@ -22,6 +22,7 @@ from annotator.results.models import Job
 from annotator.studies.models import Study
 
 JOBS_A_PAGE = 100
+NOTHING = "There is nothing at this address."
 
 
 class AnyAccept(DefaultContentNegotiation):
@@ -36,7 +37,9 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, CodejuryError):
         return Response(error_payload(error), status=error.status)
     if isinstance(error, Http404):
-        error = exceptions.NotFound("There is nothing at this address.")
+        error = exceptions.NotFound(NOTHING)
+    elif isinstance(error, exceptions.ParseError):
+        error = exceptions.ParseError(f"What was sent is not JSON: {error.detail}.")
     response = exception_handler(error, context)
     if response is not None and isinstance(error, exceptions.APIException):
         codes = error.get_codes()
@@ -107,7 +110,7 @@ class Nothing(View):
     """Whatever else is asked for: 404 as JSON, once the caller is known."""
 
     def get(self, request: Request) -> Response:
-        raise NotYours("There is nothing at this address.")
+        raise NotYours(NOTHING)
 
     post = put = patch = delete = get
 
