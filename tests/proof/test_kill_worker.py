@@ -1,0 +1,159 @@
+"""kill -9 on the whole worker in the middle of a job: started again, it finishes, every score once."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg2
+import pytest
+
+import metrics
+from tests.environment import ROOT
+
+pytestmark = pytest.mark.proof
+PROBLEMS, SYSTEMS, KILLS = 180, ("a", "b", "c"), 3
+WAIT_SECONDS = 120
+LINE = "    total_{0} = sum(value * {0} for value in values if value > {0})  # problem {1}, {2}"
+
+MAKE_STUDY = f"""
+from annotator.studies.models import Problem, Snippet, System
+from tests.factories import make_study
+study = make_study("kill", problems={PROBLEMS}, systems={SYSTEMS!r}, references=2)
+for snippet in Snippet.objects.select_related("system", "problem"):
+    name = snippet.system.name + str(snippet.sample)
+    lines = [{LINE!r}.format(number, snippet.problem.key, name) for number in range(40)]
+    Snippet.objects.filter(pk=snippet.pk).update(code="\\n".join(["def work(values):", *lines]))
+"""
+START_JOB = """
+from annotator.results import actions
+from annotator.studies.models import Study
+actions.start_job(Study.objects.get(), "metrics")
+"""
+
+
+class Deployment:
+    """One database, one broker, and a worker that can be killed with all its processes."""
+
+    def __init__(self, environment: dict[str, str], database: str) -> None:
+        self.environment, self.database = environment, database
+        self.worker: subprocess.Popen[bytes] | None = None
+
+    def manage(self, *args: str) -> None:
+        command = [sys.executable, "manage.py", *args]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        connect: Any = psycopg2.connect if self.database.startswith("postgres") else sqlite3.connect
+        with closing(connect(self.database)) as connection, closing(connection.cursor()) as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    def parts(self) -> dict[str, int]:
+        return dict(self.query("SELECT state, count(*) FROM results_jobpart GROUP BY state"))
+
+    def start_worker(self) -> None:
+        options = ["--quiet", "worker", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
+        self.worker = subprocess.Popen(
+            [sys.executable, "-m", "celery", "-A", "annotator.celery", *options],
+            cwd=ROOT,
+            env=self.environment,
+            start_new_session=True,
+        )
+
+    def kill_worker(self) -> None:
+        if self.worker is not None:
+            os.killpg(self.worker.pid, signal.SIGKILL)
+            self.worker.wait()
+            self.worker = None
+
+
+def wait_until(condition: Any, what: str) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {WAIT_SECONDS} s in vain: {what}")
+        time.sleep(0.05)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Deployment]:
+    environment = dict(os.environ) | {
+        "VAR_DIR": str(tmp_path / "var"),
+        "JOB_LEASE_SECONDS": "3",
+        "JOB_SWEEP_SECONDS": "1",
+        "WORKER_CONCURRENCY": "2",
+        "SECRET_KEY": "only for this proof " + "x" * 32,
+    }
+    for name in ("DATABASE_URL", "BROKER_URL", "MEDIA_ROOT", "DJANGO_SETTINGS_MODULE"):
+        environment.pop(name, None)
+    if request.param == "sqlite":
+        made = Deployment(environment, str(tmp_path / "var" / "codejury.sqlite3"))
+        yield made
+        made.kill_worker()
+        return
+    server, redis = request.getfixturevalue("postgres_url"), request.getfixturevalue("redis_url")
+    name = f"kill_{secrets.token_hex(6)}"
+    with closing(psycopg2.connect(server)) as connection:
+        connection.autocommit = True
+        connection.cursor().execute(f"CREATE DATABASE {name}")
+        url = urlsplit(server)._replace(path=f"/{name}").geturl()
+        made = Deployment(environment | {"DATABASE_URL": url, "BROKER_URL": redis}, url)
+        try:
+            yield made
+        finally:
+            made.kill_worker()
+            connection.cursor().execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_kill_9_in_the_middle_of_a_job(deployment: Deployment) -> None:
+    deployment.manage("migrate", "--verbosity", "0")
+    deployment.manage("shell", "--no-imports", "-c", MAKE_STUDY)
+    deployment.manage("shell", "--no-imports", "-c", START_JOB)
+    count = sum(deployment.parts().values())
+    assert count >= 2 * KILLS
+
+    for number in range(1, KILLS + 1):
+        deployment.start_worker()
+        wait_until(
+            lambda number=number: (
+                deployment.parts().get("done", 0) >= number and "running" in deployment.parts()
+            ),
+            f"part {number} done and another one running",
+        )
+        deployment.kill_worker()
+        assert deployment.parts().get("done", 0) < count, "the job was over before the worker was killed"
+
+    deployment.start_worker()
+    wait_until(lambda: deployment.parts() == {"done": count}, "all parts done")
+    assert deployment.query("SELECT state, error FROM results_job") == [("done", "")]
+    [(again,)] = deployment.query("SELECT count(*) FROM results_jobpart WHERE attempts > 1")
+    assert again >= 1, "no part was in work when the worker was killed"
+
+    scores = deployment.query(
+        "SELECT s.snippet_id, s.metric, s.score, n.code, n.problem_id "
+        "FROM results_metricscore s JOIN studies_snippet n ON n.id = s.snippet_id"
+    )
+    assert len(scores) == PROBLEMS * len(SYSTEMS) * len(metrics.names())
+    assert len({score[:2] for score in scores}) == len(scores)
+    references: dict[int, list[str]] = {}
+    for problem, code in deployment.query(
+        "SELECT n.problem_id, n.code FROM studies_snippet n JOIN studies_system y ON y.id = n.system_id "
+        "WHERE y.kind = 'reference' ORDER BY n.sample"
+    ):
+        references.setdefault(problem, []).append(code)
+    for _, metric, score, code, problem in scores[::17]:
+        assert score == metrics.get(metric).segment(code, references[problem])
