@@ -34,14 +34,14 @@ def test_a_missing_service_fails_where_services_are_required(
         monkeypatch.delenv(name, raising=False)
     report = skipped(f"Skipped: {NEEDS}Redis: how to get it")
     conftest.refuse_missing_service(report)
-    assert report.outcome == "skipped"
+    assert report.skipped
     monkeypatch.setenv(variable, "1")
     conftest.refuse_missing_service(report)
-    assert report.outcome == "failed"
+    assert report.failed
     assert "needs a real Redis" in str(report.longrepr)
     other = skipped("Skipped: the public data is not there")
     conftest.refuse_missing_service(other)
-    assert other.outcome == "skipped"
+    assert other.skipped
 
 
 def test_no_test_reaches_another_machine() -> None:
