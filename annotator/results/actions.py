@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
 import metrics
 from annotator.errors import BadInput
-from annotator.results import jobs, tasks, work
+from annotator.results import access, jobs, tasks, work
 from annotator.results.models import Job, JobPart
 from annotator.studies.models import Study
 
@@ -23,7 +22,7 @@ MAX_SEED = 2**63 - 1
 
 
 def start_job(
-    study: Study, kind: str, params: dict[str, Any] | None = None, *, user: AbstractBaseUser | None = None
+    study: Study, kind: str, params: dict[str, Any] | None = None, *, user: access.User | None = None
 ) -> Job:
     """A new job, or the one that does the very same already.
 
@@ -40,8 +39,8 @@ def start_job(
         )
 
 
-def _create(study: Study, kind: str, params: dict[str, Any], user: AbstractBaseUser | None) -> Job:
-    job = Job(study=study, kind=kind, params=params, created_by=user)  # type: ignore[misc]
+def _create(study: Study, kind: str, params: dict[str, Any], user: access.User | None) -> Job:
+    job = Job(study=study, kind=kind, params=params, created_by_id=user.pk if user else None)
     try:
         parts, job.note = _plan(study, kind, params)
     except BadInput as error:

@@ -73,7 +73,8 @@ def renew(part_id: int, mine: int, *, done: int | None = None, text: str | None 
     with transaction.atomic():
         if text:
             job = _lock_job_of(part_id)
-            Job.objects.filter(pk=job.pk if job else None).update(text=text[:200])
+            if job is not None:
+                Job.objects.filter(pk=job.pk).update(text=text[:200])
         if not _fenced(part_id, mine).update(**changes):
             raise LeaseLost
 
@@ -264,8 +265,8 @@ def _watching(job_id: int, on_progress: OnProgress | None) -> Iterator[None]:
 
 
 def _lock_job_of(part_id: int) -> Job | None:
-    job_id = JobPart.objects.filter(pk=part_id).values_list("job_id", flat=True).first()
-    return Job.objects.select_for_update(no_key=True).filter(pk=job_id).first()
+    part = JobPart.objects.filter(pk=part_id).only("job_id").first()
+    return part and Job.objects.select_for_update(no_key=True).filter(pk=part.job_id).first()
 
 
 def _fenced(part_id: int, mine: int) -> Any:

@@ -100,7 +100,7 @@ def start_job(request: HttpRequest, slug: str) -> HttpResponse:
         if not params["metrics"]:
             return _back(request, found, "Choose at least one metric.")
     try:
-        job = actions.start_job(found, kind, params, user=request.user)  # type: ignore[arg-type]
+        job = actions.start_job(found, kind, params, user=request.user)
     except BadInput as error:
         return _back(request, found, str(error))
     return _back(request, found, job.error)

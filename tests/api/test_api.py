@@ -89,7 +89,7 @@ def test_the_addresses_lead_from_one_to_the_next(api: Client, study: Study) -> N
 def test_tables_are_the_bytes_of_the_export(api: Client, study: Study, accept: str) -> None:
     jobs.run_here(actions.start_job(study, "metrics", {"metrics": ["bleu"]}))
     for name in ("grades", "scores"):
-        answer = api.get(f"/api/studies/study/{name}.csv", headers={"Accept": accept})
+        answer: Any = api.get(f"/api/studies/study/{name}.csv", headers={"Accept": accept})
         assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
         assert answer.streaming
         assert b"".join(answer.streaming_content) == b"".join(export.TABLES[name](study))
@@ -149,6 +149,7 @@ def test_broken_requests_are_json_errors(api: Client, study: Study) -> None:
         "studies/none/",
         "studies/study/jobs/999/",
         "studies/a%00b/",
+        f"studies/study/jobs/{10**30}/",
         "studies/study/x.csv",
     ):
         check_error(api.get(f"/api/{address}"), 404, "not_found")

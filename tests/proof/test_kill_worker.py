@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import psycopg2
+import psycopg2  # type: ignore[import-untyped]
 import pytest
 
 import metrics

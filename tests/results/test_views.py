@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -41,7 +40,7 @@ def study() -> Study:
 
 
 @pytest.fixture
-def researcher() -> Iterator[Client]:
+def researcher() -> Client:
     client = Client()
     client.force_login(make_researcher())
     return client
@@ -84,7 +83,7 @@ def body(response: Any) -> bytes:
 
 def test_strangers_are_asked_to_log_in(client: Client, study: Study) -> None:
     for path in paths(study, PAGES):
-        answer = client.get(path)
+        answer: Any = client.get(path)
         assert (answer.status_code, answer.url.split("?")[0]) == (302, "/admin/login/"), path
     for path in paths(study, POSTS):
         assert client.post(path, {"kind": "report"}).status_code == 302
@@ -123,6 +122,7 @@ def test_unknown_things_are_404(researcher: Client, study: Study) -> None:
         "none/grades.csv",
         "study/reports/999/",
         "study/jobs.jsonx",
+        f"study/reports/{10**30}/",
         f"study/reports/{other.pk}/",
     ):
         assert researcher.get(f"/results/{path}").status_code == 404, path
@@ -164,7 +164,8 @@ def test_simulated_grades_are_announced(researcher: Client, study: Study) -> Non
 
 
 def test_a_job_is_started_watched_and_cancelled(researcher: Client, study: Study) -> None:
-    answer = researcher.post("/results/study/jobs/", {"kind": "metrics", "metric": ["chrf", "bleu"]})
+    form = {"kind": "metrics", "metric": ["chrf", "bleu"]}
+    answer: Any = researcher.post("/results/study/jobs/", form)
     assert (answer.status_code, answer.url) == (302, "/results/study/")
     job = Job.objects.get()
     assert job.params == {"metrics": ["bleu", "chrf"]}
