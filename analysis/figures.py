@@ -1,0 +1,240 @@
+"""Figures as SVG: quiet, readable on light and dark pages, the same bytes from the same tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+ACCENT, INK, SOFT, LINE = "#2456c9", "#1c1e21", "#5d636b", "#dcdcd6"
+SHADES = ("#b3372e", "#d98a5b", "#c9c7bd", "#7fa3e0", "#2456c9")
+"""From the worst grade to the best; readable side by side for colour-blind eyes."""
+DARK = {
+    ACCENT: "#8fb0ff",
+    INK: "#e8e9ea",
+    SOFT: "#a2a8b0",
+    LINE: "#33373d",
+    SHADES[0]: "#e0786f",
+    SHADES[1]: "#d9a583",
+    SHADES[2]: "#777b80",
+    SHADES[3]: "#6f94dc",
+}
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "codejury",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["system-ui", "Helvetica", "Arial", "DejaVu Sans"],
+    "font.size": 10,
+    "text.color": INK,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": SOFT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "axes.titlecolor": INK,
+    "xtick.color": LINE,
+    "ytick.color": LINE,
+    "xtick.labelcolor": SOFT,
+    "ytick.labelcolor": SOFT,
+    "legend.frameon": False,
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a report: its file under `figures/`, and its words."""
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+
+    @property
+    def file(self) -> str:
+        return f"figures/{self.name}.svg"
+
+
+@contextmanager
+def drawing(path: Path, width: float, height: float, **options: Any) -> Iterator[Axes]:
+    """Axes to draw on; on leaving, the figure is written to `path` with our style and colours for dark pages."""
+    with mpl.rc_context(STYLE), mpl.rc_context(options):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        FigureCanvasSVG(figure)
+        yield figure.add_subplot()
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": "Codejury"})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(with_dark(buffer.getvalue()), encoding="utf-8")
+
+
+def with_dark(svg: str) -> str:
+    """Colours of the dark scheme, chosen by the browser that shows the figure."""
+    rules = "".join(
+        f'[style*="{kind}: {light}"]{{{kind}:{dark} !important}}'
+        for light, dark in DARK.items()
+        for kind in ("fill", "stroke")
+    )
+    style = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+    start = svg.index(">", svg.index("<svg")) + 1
+    return svg[:start] + style + svg[start:]
+
+
+def grade_histogram(counts: pd.DataFrame, path: Path) -> None:
+    """How many snippets got how many grades (`tables.grade_counts` of one question)."""
+    most = int(counts["grades"].max())
+    places = np.arange(1, most + 1)
+    with drawing(path, 5.2, 3.0) as axes:
+        for offset, (reference, colour, name) in enumerate(
+            [(False, ACCENT, "generated snippets"), (True, SOFT, "references")]
+        ):
+            own = counts[counts["reference"] == reference].set_index("grades")["snippets"]
+            if own.empty:
+                continue
+            heights = own.reindex(places, fill_value=0).to_numpy()
+            axes.bar(places + (offset - 0.5) * 0.38, heights, 0.36, color=colour, label=name)
+        axes.set_xlabel("grades of a snippet")
+        axes.set_ylabel("snippets")
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True, min_n_ticks=1))
+        axes.yaxis.grid(True, color=LINE, linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.legend(loc="best", labelcolor=SOFT)
+
+
+def grade_shares(shares: pd.DataFrame, path: Path) -> None:
+    """Share of each grade a system got, the best system first (`tables.distribution` of one question)."""
+    wide = shares.pivot_table(index="system", columns="grade", values="grades", fill_value=0, aggfunc="sum")
+    mean = (wide * wide.columns.to_numpy(float)).sum(axis=1) / wide.sum(axis=1)
+    wide = wide.loc[mean.sort_values().index]
+    part = wide.div(wide.sum(axis=1), axis=0).to_numpy() * 100
+    colours = _shades(len(wide.columns))
+    with drawing(path, 6.4, 0.9 + 0.38 * len(wide)) as axes:
+        left = np.zeros(len(wide))
+        for place, grade in enumerate(wide.columns):
+            axes.barh(
+                range(len(wide)), part[:, place], 0.7, left=left, color=colours[place], label=f"{grade:g}"
+            )
+            left += part[:, place]
+        axes.set_yticks(range(len(wide)), [_short(name) for name in wide.index])
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("share of grades, %")
+        axes.tick_params(length=0)
+        axes.spines["left"].set_visible(False)
+        columns = min(len(wide.columns), 8)
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=columns,
+            labelcolor=SOFT,
+            handlelength=1,
+            columnspacing=1.2,
+        )
+
+
+def _shades(count: int) -> list[Any]:
+    if count == len(SHADES):
+        return list(SHADES)
+    ramp = mpl.colors.LinearSegmentedColormap.from_list("grades", SHADES)
+    return [mpl.colors.to_hex(ramp(place)) for place in np.linspace(0, 1, count)]
+
+
+def means(systems: pd.DataFrame, path: Path) -> None:
+    """Mean grade of each system with its interval, the best first (`tables.system_means` of one question)."""
+    ordered = systems.sort_values(["mean", "system"]).reset_index(drop=True)
+    with drawing(path, 6.4, 0.8 + 0.36 * len(ordered)) as axes:
+        for place, row in ordered.iterrows():
+            colour = SOFT if row["reference"] else ACCENT
+            if pd.notna(row["mean_low"]):
+                axes.plot([row["mean_low"], row["mean_high"]], [place, place], color=colour, linewidth=1.6)
+            axes.plot(row["mean"], place, "o", color=colour, markersize=5)
+        axes.set_yticks(range(len(ordered)), [_short(name) for name in ordered["system"]])
+        axes.set_ylim(-0.6, len(ordered) - 0.4)
+        axes.set_xlabel("mean grade, with 95 % interval")
+        axes.xaxis.grid(True, color=LINE, linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.tick_params(length=0)
+        axes.spines["left"].set_visible(False)
+
+
+def forest(correlations: pd.DataFrame, path: Path) -> None:
+    """Pooled Kendall's tau-b of each metric with its interval, one line a metric and truth."""
+    table = correlations[(correlations["system"] == "all") & correlations["kendall"].notna()]
+    order = table.groupby("metric")["kendall"].max().sort_values().index
+    truths = list(dict.fromkeys(table["truth"]))
+    with drawing(path, 6.4, 0.9 + 0.42 * len(order)) as axes:
+        for shift, truth in enumerate(truths):
+            own = table[table["truth"] == truth].set_index("metric").reindex(order)
+            places = np.arange(len(order)) + (0.14 if shift == 0 else -0.14) * (len(truths) > 1)
+            colour = ACCENT if shift == 0 else SOFT
+            axes.hlines(
+                places,
+                own["kendall_low"].astype(float),
+                own["kendall_high"].astype(float),
+                colour,
+                linewidth=1.6,
+            )
+            axes.plot(own["kendall"], places, "o", color=colour, markersize=4.5, label=f"truth: {truth}")
+        axes.set_yticks(range(len(order)), order)
+        axes.set_ylim(-0.6, len(order) - 0.4)
+        axes.set_xlabel("Kendall's tau-b over all snippets, with 95 % interval")
+        axes.xaxis.grid(True, color=LINE, linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.tick_params(length=0)
+        axes.spines["left"].set_visible(False)
+        axes.legend(loc="lower right", labelcolor=SOFT)
+
+
+def strip(pairs: pd.DataFrame, metric: str, tau: float | None, path: Path, *, seed: int) -> None:
+    """Scores of one metric (y) by truth (x): dots jittered by the seed, and the mean at each truth or bin."""
+    pairs = pairs.sort_values(["value", "score"], kind="stable")
+    values, scores = pairs["value"].to_numpy(float), pairs["score"].to_numpy(float)
+    levels = np.unique(values)
+    few = len(levels) <= 11
+    jitter = np.random.default_rng(seed).uniform(-1, 1, len(values)) * (0.28 * _gap(levels) if few else 0.0)
+    with drawing(path, 4.6, 3.1) as axes:
+        axes.plot(
+            values + jitter,
+            scores,
+            ".",
+            color=ACCENT,
+            alpha=0.28,
+            markersize=4,
+            markeredgewidth=0,
+            rasterized=len(values) > 3000,
+        )
+        middles, heights = _line(values, scores, levels if few else None)
+        axes.plot(middles, heights, "-o", color=INK, linewidth=1.4, markersize=4)
+        axes.set_xlabel("truth")
+        axes.set_ylabel(metric)
+        if few:
+            axes.set_xticks(levels, [f"{level:g}" for level in levels])
+        axes.set_title(f"{metric}" if tau is None else f"{metric}    tau-b {tau:.3f}")
+
+
+def _gap(levels: np.ndarray) -> float:
+    return float(np.diff(levels).min()) if len(levels) > 1 else 1.0
+
+
+def _line(values: np.ndarray, scores: np.ndarray, levels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """The mean score at each level, or in ten bins of equal size."""
+    if levels is not None:
+        return levels, np.array([scores[values == level].mean() for level in levels])
+    parts = np.array_split(np.argsort(values, kind="stable"), 10)
+    return (
+        np.array([values[part].mean() for part in parts if len(part)]),
+        np.array([scores[part].mean() for part in parts if len(part)]),
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 28 else name[:27] + "\N{HORIZONTAL ELLIPSIS}"
