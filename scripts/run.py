@@ -29,14 +29,13 @@ def run(title: str, command: list[str], environment: dict[str, str] | None = Non
     )
     try:
         return process.wait()
-    except BaseException:
-        # Ctrl-C has reached the child too: it gets the time to end by itself.
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=10)
-        if process.poll() is None:
-            process.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=10)
+    except BaseException as reason:
+        # Ctrl-C has reached the child too; of anything else it hears here. Either way it may clean up first.
+        if not isinstance(reason, KeyboardInterrupt):
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
         raise
