@@ -19,11 +19,13 @@ NO_TESTS = 5
 
 def run(title: str, command: list[str], environment: dict[str, str] | None = None) -> int:
     """One step in the foreground; ends with this process. Returns its exit status."""
+    # matplotlib would complain where there is no home to keep its cache in.
+    caches = {"MPLCONFIGDIR": str(services.ROOT / ".cache" / "matplotlib")}
     print(f"\n== {title}: {shlex.join(['python', *command])}", flush=True)
     process = subprocess.Popen(
         [sys.executable, *command],
         cwd=services.ROOT,
-        env=dict(os.environ) | (environment or {}),
+        env=caches | os.environ | (environment or {}),
         stdin=subprocess.DEVNULL,
         preexec_fn=services.die_with_parent,
     )
