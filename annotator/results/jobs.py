@@ -266,7 +266,9 @@ def _watching(job_id: int, on_progress: OnProgress | None) -> Iterator[None]:
 
 def _lock_job_of(part_id: int) -> Job | None:
     part = JobPart.objects.filter(pk=part_id).only("job_id").first()
-    return part and Job.objects.select_for_update(no_key=True).filter(pk=part.job_id).first()
+    if part is None:
+        return None
+    return Job.objects.select_for_update(no_key=True).filter(pk=part.job_id).first()
 
 
 def _fenced(part_id: int, mine: int) -> Any:

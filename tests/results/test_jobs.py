@@ -407,6 +407,20 @@ def test_many_workers_claim_a_part_once() -> None:
 
 
 @pytest.mark.django_db(transaction=True, databases=["default", "reader"])
+def test_no_transaction_is_open_while_scores_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On SQLite an open one would make every annotator wait."""
+    job, seen = start(make_study(), "bleu"), []
+
+    def segment(self: object, code: str, references: list[str]) -> float:
+        seen.append(connections["default"].in_atomic_block)
+        return 0.5
+
+    monkeypatch.setattr(type(metrics.get("bleu")), "segment", segment)
+    assert jobs.run_here(job).state == "done"
+    assert seen == [False] * 6
+
+
+@pytest.mark.django_db(transaction=True, databases=["default", "reader"])
 def test_a_double_click_starts_one_job() -> None:
     study = make_study()
     got = in_threads(6, lambda number: start(study, "bleu").pk)
