@@ -55,15 +55,16 @@ def image_command(instruction: str) -> list[str]:
 
 
 def start(command: list[str], environment: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [str(BIN / command[0]), *command[1:]],
-        cwd=ROOT,
-        env=environment,
-        stdout=log.open("wb"),
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=die_with_parent,
-    )
+    with log.open("wb") as out:
+        return subprocess.Popen(
+            [str(BIN / command[0]), *command[1:]],
+            cwd=ROOT,
+            env=environment,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
 
 
 def wait_for(what: str, true: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
@@ -190,7 +191,10 @@ def test_a_deployment_imports_a_study_and_computes_metrics(deployment: Deploymen
         time.sleep(0.5)
 
 
-def test_a_deployment_refuses_to_start_without_a_secret_key(deployment: Deployment) -> None:
+def test_a_deployment_refuses_to_start_without_a_secret_key(
+    tmp_path: Path, postgres_url: str, redis_url: str
+) -> None:
+    deployment = Deployment(tmp_path, postgres_url, redis_url)
     del deployment.environment["SECRET_KEY"]
     out = deployment.run(["python", "manage.py", "check"], ok=False)
     assert "Set SECRET_KEY" in out
