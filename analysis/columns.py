@@ -5,19 +5,20 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-TEXT, NUMBER, FLAG = "text", "number", "flag"
+TEXT, NUMBER, WHOLE, FLAG = "text", "number", "whole number", "flag"
 GRADE_COLUMNS: dict[str, tuple[str, Any]] = {
     "study": (TEXT, ""),
     "wave": (TEXT, "main"),
     "problem": (TEXT, None),
     "system": (TEXT, None),
-    "sample": (NUMBER, 0),
+    "sample": (WHOLE, 0),
     "item": (TEXT, ""),
     "judged_metric": (TEXT, ""),
     "kind": (TEXT, "snippet"),
@@ -46,7 +47,7 @@ SCORE_COLUMNS: dict[str, tuple[str, Any]] = {
     "study": (TEXT, ""),
     "problem": (TEXT, None),
     "system": (TEXT, None),
-    "sample": (NUMBER, 0),
+    "sample": (WHOLE, 0),
     "metric": (TEXT, None),
     "signature": (TEXT, ""),
     "score": (NUMBER, None),
@@ -65,6 +66,10 @@ TASK = ["question", "judged_metric", *SNIPPET]
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 MAX_LISTED = 50
+LONGEST_CELL = 2**20
+"""Characters. The csv module alone stops at 131,072."""
+LARGEST = 1e15
+"""Numbers beyond are typing errors; up to here sums of many stay exact enough."""
 
 
 class TableError(ValueError):
@@ -124,16 +129,27 @@ def usable(grades: pd.DataFrame) -> pd.DataFrame:
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     """The table as UTF-8 CSV with "\\n" line ends: stable, formula-safe, empty cells for missing values."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(table.columns)
+        file.write(csv_line(table.columns))
         for row in table.itertuples(index=False, name=None):
-            writer.writerow([_cell(value) for value in row])
+            file.write(csv_line(_cell(value) for value in row))
+
+
+def csv_line(cells: Iterable[str]) -> str:
+    """One row of a CSV file with its "\\n".
+
+    The csv module's writer leaves a lone carriage return without quotes, and then cannot read the row again.
+    """
+    quoted = [
+        '"' + cell.replace('"', '""') + '"' if any(letter in cell for letter in ',"\r\n') else cell
+        for cell in cells
+    ]
+    return ('""' if quoted == [""] else ",".join(quoted)) + "\n"
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, str):
         return safe_cell(value)
-    if value is None or value != value:
+    if pd.isna(value):
         return ""
     if str(value) in ("True", "False"):
         return str(value).lower()
@@ -144,9 +160,10 @@ def _cell(value: Any) -> str:
 def _read(
     path: Path, columns: Mapping[str, tuple[str, Any]], repeated: Callable[[str, pd.DataFrame], list[str]]
 ) -> pd.DataFrame:
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            numbers, table = _parse(path.name, csv.reader(file, strict=True), columns)
+            numbers, table = _parse(path.name, _numbered(csv.reader(file, strict=True)), columns)
     except OSError as error:
         raise TableError(f"Cannot read {path}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
@@ -160,25 +177,27 @@ def _read(
     return table.reset_index(drop=True)
 
 
+def _numbered(rows: Any) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a csv reader that are not empty, each with the line on which it begins."""
+    last = 0
+    try:
+        for row in rows:
+            number, last = last + 1, rows.line_num
+            if row:
+                yield number, row
+    except csv.Error as error:
+        raise csv.Error(f"{error}, near line {last + 1}") from error
+
+
 def _parse(
-    name: str, rows: Iterator[list[str]], columns: Mapping[str, tuple[str, Any]]
+    name: str, rows: Iterator[tuple[int, list[str]]], columns: Mapping[str, tuple[str, Any]]
 ) -> tuple[list[int], pd.DataFrame]:
-    header = next(rows, [])
-    missing = [column for column, (_, default) in columns.items() if default is None and column not in header]
-    if missing:
-        raise TableError(f"{name} has no column {', '.join(missing)}. Its first line must name the columns.")
-    twice = sorted({column for column in header if header.count(column) > 1})
-    if twice:
-        raise TableError(f"{name} has the column {', '.join(twice)} more than once.")
-    places = [(column, header.index(column)) for column in columns if column in header]
+    _, header = next(rows, (1, []))
+    places = _places(name, header, columns)
     cells: dict[str, list[Any]] = {column: [] for column, _ in places}
     numbers: list[int] = []
     bad: list[str] = []
-    last = 1
-    for row in rows:
-        number, last = last + 1, getattr(rows, "line_num", last + 1)
-        if not row:
-            continue
+    for number, row in rows:
         if len(row) != len(header):
             bad.append(f"{name}:{number}: {len(row)} cells, but {len(header)} columns.")
             continue
@@ -193,34 +212,66 @@ def _parse(
     if bad:
         raise TableError(f"{name} cannot be used: {len(bad)} bad cells or lines.", bad)
     whole = {column: cells.get(column, [default] * len(numbers)) for column, (_, default) in columns.items()}
-    dtypes = {TEXT: "str", NUMBER: "float64", FLAG: "bool"}
-    table = pd.DataFrame(
+    dtypes = {TEXT: "str", NUMBER: "float64", WHOLE: "int64", FLAG: "bool"}
+    return numbers, pd.DataFrame(
         {column: pd.Series(values, dtype=dtypes[columns[column][0]]) for column, values in whole.items()}
     )
-    table["sample"] = table["sample"].astype("int64")
-    return numbers, table
+
+
+def _places(name: str, header: list[str], columns: Mapping[str, tuple[str, Any]]) -> list[tuple[str, int]]:
+    """Our columns that the header has, and where."""
+    if not header:
+        raise TableError(f"{name} is empty. Its first line must name the columns.")
+    missing = [column for column, (_, default) in columns.items() if default is None and column not in header]
+    if missing:
+        raise TableError(f"{name} has no column {', '.join(missing)}. Its first line must name the columns.")
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if twice:
+        raise TableError(f"{name} has the column {', '.join(twice)} more than once.")
+    return [(column, header.index(column)) for column in columns if column in header]
 
 
 def _value(cell: str, kind: str, default: Any) -> Any:
+    """The value of a cell; the default for an empty one. Raises ValueError with the end of a sentence."""
     if kind == TEXT:
         text = plain_cell(cell)
+        if "\0" in text:
+            raise ValueError("has a NUL character.")
         if default is None and not text:
             raise ValueError("is empty.")
-        return text
+        return text or default
     text = cell.strip()
     if not text:
         return math.nan if default is None else default
     if kind == FLAG:
         if text.lower() not in ("true", "false", "1", "0"):
-            raise ValueError(f"must be true or false, not {cell!r}.")
+            raise ValueError(f"must be true or false, not {_quoted(cell)}.")
         return text.lower() in ("true", "1")
+    number = _number(text, cell)
+    if kind == WHOLE:
+        if number < 0 or not number.is_integer():
+            raise ValueError(f"must be a whole number from 0, not {_quoted(cell)}.")
+        return int(number)
+    return number
+
+
+def _number(text: str, cell: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise ValueError(f"must be a number, not {cell!r}.") from None
+        number = None
+    # Python also reads 1_000 and digits of other scripts; no other program that reads such files does.
+    if number is None or "_" in text or not text.isascii():
+        raise ValueError(f"must be a number, not {_quoted(cell)}.")
     if not math.isfinite(number):
-        raise ValueError(f"must be a finite number, not {cell!r}.")
+        raise ValueError(f"must be a finite number, not {_quoted(cell)}.")
+    if abs(number) > LARGEST:
+        raise ValueError(f"must lie between -{LARGEST:g} and {LARGEST:g}, not {_quoted(cell)}.")
     return number
+
+
+def _quoted(cell: str) -> str:
+    return repr(cell if len(cell) <= 40 else cell[:39] + "\N{HORIZONTAL ELLIPSIS}")
 
 
 def _repeated_grades(name: str, grades: pd.DataFrame) -> list[str]:
@@ -244,10 +295,16 @@ def _repeated_scores(name: str, scores: pd.DataFrame) -> list[str]:
 
 def natural_order(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The rows sorted by the columns, with numbers inside texts in their own order: 2 before 10."""
-    keys = list(zip(*(table[column].map(_natural_key) for column in by), strict=True))
-    return table.iloc[sorted(range(len(table)), key=keys.__getitem__)]
+    ranks = []
+    for column in by:
+        distinct = sorted(table[column].unique(), key=_natural_key)
+        ranks.append(table[column].map({value: rank for rank, value in enumerate(distinct)}).to_numpy())
+    return table.iloc[np.lexsort(ranks[::-1])]
 
 
 def _natural_key(value: Any) -> tuple[Any, ...]:
-    parts = re.split(r"(\d+)", str(value))
-    return tuple((int(part), part) if place % 2 else part for place, part in enumerate(parts))
+    parts = re.split(r"([0-9]+)", str(value))
+    return tuple(
+        (len(part.lstrip("0")), part.lstrip("0"), part) if place % 2 else part
+        for place, part in enumerate(parts)
+    )

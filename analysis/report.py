@@ -78,7 +78,10 @@ def build(
     say(8, STAGES, "Drawing figures")
     pictures = list(draw(made, aggregator, output, seed=seed))
     summary = {
-        "study": study, "seed": seed, "resamples": resamples, "aggregator": aggregator,
+        "study": study,
+        "seed": seed,
+        "resamples": resamples,
+        "aggregator": aggregator,
         "versions": versions(),
         "data_sha256": {"grades": digest(grades), "scores": digest(scores)},
         "signatures": sorted(set(scores["signature"]) - {""}),

@@ -37,8 +37,12 @@ def system_means(grades: pd.DataFrame, truth: pd.DataFrame, *, seed: int, resamp
     for (question, judged, reference, system), own in snippets.groupby([*GROUP, "reference", "system"]):
         clusters = own.groupby("problem", sort=False).ngroup().to_numpy()
         row = {
-            "question": question, "judged_metric": judged, "system": system, "reference": reference,
-            "snippets": len(own), "grades": int(own["n"].sum()),
+            "question": question,
+            "judged_metric": judged,
+            "system": system,
+            "reference": reference,
+            "snippets": len(own),
+            "grades": int(own["n"].sum()),
         }
         for column in ("mean", "truth"):
             values = own[column].to_numpy(float)
