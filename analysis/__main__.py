@@ -54,6 +54,12 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument(
         "--aggregator", choices=list(aggregate.METHODS), default="m-msr", help="(default: m-msr)"
     )
+    whole.add_argument(
+        "--decimals",
+        type=int,
+        choices=range(13),
+        help="round scores to so many first (default: do not round)",
+    )
     whole.add_argument("--study", default="", help="a name to write into report.json")
     return top
 
@@ -108,6 +114,7 @@ def write_report(options: argparse.Namespace) -> None:
             seed=options.seed,
             resamples=options.resamples,
             aggregator=options.aggregator,
+            decimals=options.decimals,
             study=options.study,
             progress=progress_bar if sys.stderr.isatty() else None,
         )

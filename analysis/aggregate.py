@@ -62,7 +62,7 @@ def m_msr(
     if not trouble:
         skills, iterations = _fixed_point(common, agreed, kinds, int(tasks.max()) + 1)
         if skills is None:
-            trouble = "the annotators fall into two camps of equal size that contradict each other"
+            trouble = "the annotators fall into camps that contradict each other, and none is the larger one"
         else:
             weights = np.log((1 + (kinds - 1) * skills) / (1 - skills))
             return Votes(_vote(workers, tasks, labels, weights), weights, iterations, _thin(common))
@@ -148,12 +148,29 @@ def _half_step(strength: Floats, fixed: Floats, moving: Floats, drop: int, tasks
 def _signs(covariance: Floats) -> Floats | None:
     """(W,) +1 or -1 by two-colouring the signed graph; None where neither sign has the majority.
 
+    Annotators that no chain of agreement or contradiction links are coloured apart: nothing relates them.
+    """
+    signs = np.ones(len(covariance))
+    count, group = sparse.csgraph.connected_components(sparse.csr_matrix(covariance != 0), directed=False)
+    for number in range(count):
+        members = np.flatnonzero(group == number)
+        own = covariance[np.ix_(members, members)]
+        if (own >= 0).all():
+            continue
+        colours = _two_colours(own)
+        if colours is None or colours.sum() == 0:
+            return None
+        signs[members] = colours * np.sign(colours.sum())
+    return signs
+
+
+def _two_colours(covariance: Floats) -> Floats | None:
+    """(W,) +1 or -1, the same for most that agree and different for most that contradict each other.
+
     Each positive edge gets a vertex in its middle, so that all edges mean "opposite"; the eigenvector of the
     smallest eigenvalue of the normalised adjacency then has the colours as its signs.
     """
     count = len(covariance)
-    if (covariance >= 0).all():
-        return np.ones(count)
     rows, columns = np.triu_indices(count, 1)
     values = covariance[rows, columns]
     plus, minus = values > 0, values < 0
@@ -164,17 +181,13 @@ def _signs(covariance: Floats) -> Floats | None:
     adjacency = sparse.coo_matrix((np.ones(len(start)), (start, end)), shape=(size, size)).tocsr()
     adjacency = adjacency + adjacency.T
     degree = np.asarray(adjacency.sum(axis=1)).ravel()
-    scale = sparse.diags(1 / np.sqrt(np.maximum(degree, 1)))
-    normal = scale @ adjacency @ scale
-    vector = _smallest_eigenvector(normal)
-    signs = np.where(vector[:count] >= 0, 1.0, -1.0)
-    balance = signs.sum()
-    if balance == 0:
-        return None
-    return signs if balance > 0 else -signs
+    scale = sparse.diags(1 / np.sqrt(degree))
+    vector = _smallest_eigenvector(scale @ adjacency @ scale)
+    # A part that is only rounding has no sign; such an annotator is believed.
+    return None if vector is None else np.where(vector[:count] > -1e-9, 1.0, -1.0)
 
 
-def _smallest_eigenvector(matrix: sparse.csr_matrix) -> Floats:
+def _smallest_eigenvector(matrix: sparse.csr_matrix) -> Floats | None:
     size = matrix.shape[0]
     if size <= 400:
         return np.asarray(np.linalg.eigh(matrix.toarray())[1][:, 0])
@@ -182,7 +195,7 @@ def _smallest_eigenvector(matrix: sparse.csr_matrix) -> Floats:
         start = np.random.RandomState(0).uniform(-1, 1, size)
         return np.asarray(eigsh(matrix, k=1, which="SA", v0=start, tol=1e-8)[1][:, 0])
     except ArpackError:
-        return np.asarray(np.linalg.eigh(matrix.toarray())[1][:, 0])
+        return None
 
 
 def _vote(

@@ -37,6 +37,7 @@ def build(
     seed: int,
     resamples: int = 1000,
     aggregator: str = "m-msr",
+    decimals: int | None = None,
     study: str = "",
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -47,12 +48,18 @@ def build(
     figures/*.svg, report.json. The same tables, seed and settings give the same bytes, whatever the order of
     the rows. `progress(done, total, text)` is called on the way.
 
+    `decimals`: scores are rounded to so many before anything is done with them, in scores.csv too; None = not.
+    The published studies give and compare three: scores closer than that are ties there.
+
     Raises TableError when no grade can be used, ValueError for an unknown aggregator.
     """
     say = progress or (lambda done, total, text: None)
     say(0, STAGES, "Aggregating grades")
     grades = natural_order(grades, [*TASK, "annotator", "assignment"]).reset_index(drop=True)
     scores = tables.snippet_scores(scores)
+    hashes = {"grades": digest(grades), "scores": digest(scores)}
+    if decimals is not None:
+        scores = scores.assign(score=scores["score"].round(decimals))
     truth = aggregate.aggregate(grades, aggregator)
     if truth.table.empty:
         raise TableError(NO_GRADES)
@@ -83,13 +90,14 @@ def build(
         "resamples": resamples,
         "aggregator": aggregator,
         "versions": versions(),
-        "data_sha256": {"grades": digest(grades), "scores": digest(scores)},
+        "data_sha256": hashes,
+        "decimals": decimals,
         "signatures": sorted(set(scores["signature"]) - {""}),
         "counts": counts(grades, made),
         "warnings": [*notes(grades, scores), *truth.warnings],
         "tables": shown_tables(made, aggregator),
         "figures": [{**vars(picture), "file": picture.file} for picture in pictures],
-        "command": command(seed, resamples, aggregator),
+        "command": command(seed, resamples, aggregator, decimals),
     }
     (output / "report.json").write_text(
         json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
@@ -98,10 +106,11 @@ def build(
     return summary
 
 
-def command(seed: int, resamples: int, aggregator: str) -> str:
+def command(seed: int, resamples: int, aggregator: str, decimals: int | None) -> str:
+    rounding = "" if decimals is None else f" --decimals {decimals}"
     return (
         f"python -m analysis report grades.csv scores.csv --output DIR --seed {seed} "
-        f"--resamples {resamples} --aggregator {aggregator}"
+        f"--resamples {resamples} --aggregator {aggregator}{rounding}"
     )
 
 
