@@ -17,6 +17,9 @@ from annotator.studies.models import Study
 
 AGGREGATORS = ("m-msr", "mean")
 RESAMPLES = 1000
+DECIMALS = 3
+"""Reports compare scores as the published studies do: at three decimals. Closer ones are ties."""
+MAX_DECIMALS = 12
 MAX_RESAMPLES = 100_000
 MAX_SEED = 2**63 - 1
 
@@ -27,7 +30,7 @@ def start_job(
     """A new job, or the one that does the very same already.
 
     kind `metrics`: params {"metrics": [names]}, default all. kind `report`: params {"seed", "resamples",
-    "aggregator"}, defaults the study's seed, 1000 and m-msr. Raises BadInput, metrics.UnknownMetric.
+    "aggregator", "decimals"}, defaults the study's seed, 1000, m-msr and 3. Raises BadInput, metrics.UnknownMetric.
     A metrics job that finds nothing to score is a failed job, with a sentence.
     """
     checked = check_params(study, kind, params or {})
@@ -76,7 +79,7 @@ def check_params(study: Study, kind: str, params: dict[str, Any]) -> dict[str, A
     """The params in full and in one form, so that equal jobs look equal."""
     if not isinstance(params, dict):
         raise BadInput("The parameters of a job must be an object with names and values.")
-    allowed = {"metrics": ("metrics",), "report": ("seed", "resamples", "aggregator")}.get(kind)
+    allowed = {"metrics": ("metrics",), "report": ("seed", "resamples", "aggregator", "decimals")}.get(kind)
     if allowed is None:
         raise BadInput("A job is of the kind metrics or report.")
     unknown = sorted(set(params) - set(allowed))
@@ -91,6 +94,7 @@ def check_params(study: Study, kind: str, params: dict[str, Any]) -> dict[str, A
         "seed": _whole(params.get("seed"), "seed", study.seed, 0, MAX_SEED),
         "resamples": _whole(params.get("resamples"), "resamples", RESAMPLES, 1, MAX_RESAMPLES),
         "aggregator": aggregator,
+        "decimals": _whole(params.get("decimals"), "decimals", DECIMALS, 0, MAX_DECIMALS),
     }
 
 

@@ -59,6 +59,7 @@ def report_page(report: Report) -> dict[str, Any]:
         "seed": summary.get("seed"),
         "resamples": summary.get("resamples"),
         "aggregator": summary.get("aggregator"),
+        "decimals": summary.get("decimals"),
         "command": summary.get("command", ""),
         "warnings": summary.get("warnings", []),
         "tables": [table for table in tables if table["name"] in FIRST_TABLES],

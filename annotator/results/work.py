@@ -131,6 +131,7 @@ def build_report(job: Job, progress: Progress) -> Effect:
             seed=params["seed"],
             resamples=params["resamples"],
             aggregator=params["aggregator"],
+            decimals=params["decimals"],
             study=study.slug,
             progress=steps,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "instructions": "",
     "thanks": "Thank you.",
 }
-OPTIONAL_TYPES: dict[str, tuple[type, ...]] = {
+OPTIONAL_TYPES: Mapping[str, tuple[type, ...]] = {
     "target": (int,),
     "lease_minutes": (int,),
     "grade_references": (bool,),

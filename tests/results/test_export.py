@@ -237,7 +237,18 @@ def test_the_exported_file_gives_the_app_s_truth_byte_for_byte(
     assert len(truth) == 12
 
     folder = tmp_path / "out"
-    options = ["--output", str(folder), "--seed", "7", "--resamples", "20", "--aggregator", method]
+    options = [
+        "--output",
+        str(folder),
+        "--seed",
+        "7",
+        "--resamples",
+        "20",
+        "--aggregator",
+        method,
+        "--decimals",
+        "3",
+    ]
     run_analysis("report", str(tmp_path / "grades.csv"), str(tmp_path / "scores.csv"), *options)
     for name in ("correlations.csv", "systems.csv", "scores.csv"):
         assert (folder / name).read_bytes() == bytes(report.files.get(name=name).content), name

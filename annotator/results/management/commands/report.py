@@ -32,13 +32,20 @@ class Command(StudyCommand):
             help=f"how grades become the truth in truth.csv (default: {actions.AGGREGATORS[0]})",
         )
 
+        parser.add_argument(
+            "--decimals",
+            type=int,
+            help=f"at which scores are compared and written; closer ones are ties (default: {actions.DECIMALS}, as "
+            f"published; {actions.MAX_DECIMALS} compares all of them)",
+        )
+
     def work(self, **options: Any) -> None:
         study = access.get_study_by_slug(options["study"])
         folder = Path(options["output"])
         if folder.exists() and not folder.is_dir():
             raise CommandError(f"{folder} is a file: give the name of a folder.")
         folder.mkdir(parents=True, exist_ok=True)
-        params = {name: options[name] for name in ("seed", "resamples", "aggregator")}
+        params = {name: options[name] for name in ("seed", "resamples", "aggregator", "decimals")}
         job = self.do_job(study, Job.Kind.REPORT, params)
         report = Report.objects.get(job=job)
         for file in report.files.iterator(chunk_size=1):

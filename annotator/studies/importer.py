@@ -1,0 +1,200 @@
+"""From files of snippets to what a study judges: problems, systems, snippets. Nothing is stored here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotator.errors import BadInput
+from annotator.studies.images import checked_image
+from annotator.studies.tabular import Row, read_rows
+
+REFERENCE = "reference"
+COLUMNS = (
+    *("problem", "intent", "system", "code", "reference", "references", "language", "sample"),
+    *("image", "image_alt", "stratum", "context", "tests"),
+)
+REQUIRED = ("problem", "system", "code")
+ONCE = ("intent", "context", "image", "image_alt", "stratum", "tests")
+LENGTHS = {"problem": 200, "system": 200, "language": 40, "stratum": 100, "image_alt": 300}
+
+
+@dataclass
+class ProblemData:
+    """A problem as a file gives it. `image` is a checked path; `references` are texts in order."""
+
+    key: str
+    intent: str = ""
+    context: str = ""
+    image: Path | None = None
+    image_alt: str = ""
+    stratum: str = ""
+    tests: str = ""
+
+
+@dataclass(frozen=True)
+class SnippetData:
+    problem: str
+    system: str
+    sample: int
+    code: str
+    language: str
+    place: str
+    is_reference: bool = False
+
+
+@dataclass
+class Material:
+    """What a file or a package holds. `notes` are for the readers of results, `remarks` for who imports."""
+
+    problems: dict[str, ProblemData] = field(default_factory=dict)
+    snippets: list[SnippetData] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+def read_snippets(path: Path) -> Material:
+    """The material of a file with one snippet a line. Raises BadInput with every bad line."""
+    return material_of(read_rows(path), path)
+
+
+def material_of(rows: list[Row], path: Path) -> Material:
+    columns = list(dict.fromkeys(column for row in rows for column in row.cells))
+    missing = [column for column in REQUIRED if column not in columns]
+    if missing:
+        raise BadInput(
+            f"{path.name} has no column {', '.join(missing)}. A file of snippets has {', '.join(REQUIRED)}; "
+            f"known besides: {', '.join(column for column in COLUMNS if column not in REQUIRED)}."
+        )
+    unknown = [column for column in columns if column not in COLUMNS]
+    reader = _Reader(path.parent)
+    for row in rows:
+        try:
+            reader.add(row)
+        except ValueError as error:
+            reader.bad.append(f"{row.place}: {error}")
+    material = reader.finish()
+    if reader.bad:
+        raise BadInput(f"{path.name} has {len(reader.bad)} bad lines. Nothing was imported.", reader.bad)
+    if unknown:
+        material.remarks.append(f"Columns that are not used: {', '.join(unknown)}.")
+    return material
+
+
+class _Reader:
+    """Gathers rows into a Material. What a row adds to its problem must agree with the rows before."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.material = Material()
+        self.first: dict[str, Row] = {}
+        self.references: dict[str, tuple[list[str], Row]] = {}
+        self.seen: dict[tuple[str, str, int], Row] = {}
+        self.bad: list[str] = []
+
+    def add(self, row: Row) -> None:
+        texts = {
+            column: row.text(column) for column in COLUMNS if column not in ("references", "sample", "image")
+        }
+        for column in ("problem", "system"):
+            texts[column] = texts[column].strip()
+            if not texts[column]:
+                raise ValueError(f"`{column}` is empty.")
+        for column, length in LENGTHS.items():
+            if len(texts[column]) > length:
+                raise ValueError(f"`{column}` is longer than {length} characters.")
+        if "code" not in row.cells:
+            raise ValueError("`code` is missing.")
+        self.add_problem(row, texts)
+        self.add_references(row, texts["problem"])
+        is_reference = texts["system"].lower() == REFERENCE
+        snippet = SnippetData(
+            problem=texts["problem"],
+            system=REFERENCE if is_reference else texts["system"],
+            sample=_sample(row),
+            code=texts["code"],
+            language=texts["language"].strip() or "python",
+            place=row.place,
+            is_reference=is_reference,
+        )
+        self.add_snippet(snippet, row)
+
+    def add_problem(self, row: Row, texts: dict[str, str]) -> None:
+        key = texts["problem"]
+        problem = self.material.problems.setdefault(key, ProblemData(key))
+        first = self.first.setdefault(key, row)
+        image = row.text("image").strip()
+        values: dict[str, Any] = {name: texts[name] for name in ONCE if name != "image"}
+        values["image"] = checked_image(self.folder, image) if image else None
+        for name, value in values.items():
+            known = getattr(problem, name)
+            if value and known and value != known:
+                raise ValueError(f"problem {key!r} has another `{name}` at {first.place}.")
+            if value and not known:
+                setattr(problem, name, value)
+
+    def add_references(self, row: Row, problem: str) -> None:
+        given = _references(row)
+        known, first = self.references.setdefault(problem, (given, row))
+        if given and known and given != known:
+            raise ValueError(f"problem {problem!r} has other references at {first.place}.")
+        if given and not known:
+            self.references[problem] = (given, row)
+
+    def add_snippet(self, snippet: SnippetData, row: Row) -> None:
+        key = (snippet.problem, snippet.system, snippet.sample)
+        before = self.seen.setdefault(key, row)
+        if before is not row:
+            raise ValueError(
+                f"{snippet.system} has a snippet for problem {snippet.problem!r} at {before.place} already. "
+                "Several of one system need a column `sample`: 0, 1, 2 ..."
+            )
+        self.material.snippets.append(snippet)
+
+    def finish(self) -> Material:
+        """Adds the references that stand in columns, and looks for problems that have nothing to show."""
+        in_rows = {snippet.problem for snippet in self.material.snippets if snippet.is_reference}
+        languages = {snippet.problem: snippet.language for snippet in reversed(self.material.snippets)}
+        for key, (codes, row) in self.references.items():
+            if codes and key in in_rows:
+                self.bad.append(
+                    f"{row.place}: problem {key!r} has references in rows and in a column. Keep one."
+                )
+                continue
+            self.material.snippets += [
+                SnippetData(key, REFERENCE, sample, code, languages[key], row.place, True)
+                for sample, code in enumerate(codes)
+            ]
+        for key, problem in self.material.problems.items():
+            if not (problem.intent.strip() or problem.context.strip() or problem.image):
+                self.bad.append(
+                    f"{self.first[key].place}: problem {key!r} has no intent, context or image: nothing to judge by."
+                )
+        return self.material
+
+
+def _sample(row: Row) -> int:
+    text = row.text("sample").strip()
+    if not text:
+        return 0
+    if not text.isdecimal() or int(text) > 1_000_000:
+        raise ValueError(f"`sample` must be a whole number from 0, not {text!r}.")
+    return int(text)
+
+
+def _references(row: Row) -> list[str]:
+    """The references of a row: `references` (a list, a JSON list in a CSV cell, or one text) or `reference`."""
+    value = row.cells.get("references", "")
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = [value]
+    given = value if isinstance(value, list) else [row.text("references")]
+    if not all(isinstance(code, str) for code in given):
+        raise ValueError("`references` must be a list of texts.")
+    one = row.text("reference")
+    codes = [code.replace("\r\n", "\n") for code in [*given, one] if code.strip()]
+    return list(dict.fromkeys(codes))
