@@ -55,7 +55,8 @@ def open_items(annotator: Annotator) -> QuerySet[Item]:
 def recent_seconds(annotator: Annotator, count: int = 20) -> list[float]:
     """Seconds that the annotator's latest answers took."""
     grades = Grade.objects.filter(assignment__annotator=annotator, seconds__isnull=False)
-    return list(grades.order_by("-assignment__sequence").values_list("seconds", flat=True)[:count])
+    latest = grades.order_by("-assignment__sequence").values_list("seconds", flat=True)[:count]
+    return [seconds for seconds in latest if seconds is not None]
 
 
 def drifted(study: Study) -> list[str]:

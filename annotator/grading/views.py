@@ -236,7 +236,7 @@ def instructions(request: HttpRequest, token: str) -> HttpResponse:
 
 
 @require_GET
-def image(request: HttpRequest, name: str) -> HttpResponse:
+def image(request: HttpRequest, name: str) -> FileResponse:
     """A problem's image, named by its content (the route admits nothing else)."""
     path = settings.MEDIA_ROOT / "images" / name
     if not path.is_file():
