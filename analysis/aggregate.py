@@ -151,6 +151,8 @@ def _signs(covariance: Floats) -> Floats | None:
     Annotators that no chain of agreement or contradiction links are coloured apart: nothing relates them.
     """
     signs = np.ones(len(covariance))
+    # Agreement as good as chance says nothing either way; rounding must not decide it.
+    covariance = np.where(np.abs(covariance) < 1e-12, 0.0, covariance)
     count, group = sparse.csgraph.connected_components(sparse.csr_matrix(covariance != 0), directed=False)
     for number in range(count):
         members = np.flatnonzero(group == number)

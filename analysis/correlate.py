@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -15,9 +16,11 @@ from analysis.columns import CORRELATIONS, MEASURES, SNIPPET
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 LEVEL = 0.95
-PAIRS_LIMIT = 6000
+PAIRS_LIMIT = 4000
 """Snippets up to which all pairs are held at once; above, fewer resamples are counted pair by pair."""
 SLOW_RESAMPLES = 200
+POOLED = "all"
+"""Stands for all systems together; a system of that name has no row of its own."""
 CELLS_AT_ONCE = 2_000_000
 
 
@@ -43,7 +46,9 @@ def spearman(x: Floats, y: Floats) -> float:
 
 def pearson(x: Floats, y: Floats) -> float:
     """Pearson's r, in [-1, 1]. `x`, `y`: (n,)."""
-    return float(stats.pearsonr(x, y).statistic)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.NearConstantInputWarning)
+        return float(stats.pearsonr(x, y).statistic)
 
 
 POINT: dict[str, Callable[[Floats, Floats], float]] = {
@@ -84,17 +89,19 @@ def estimates(x: Floats, y: Floats, clusters: Ints, *, seed: int, resamples: int
 def undefined(x: Floats, y: Floats) -> str:
     """Why no correlation of `x` and `y` exists; empty where it does."""
     if len(x) < 3:
-        return f"{len(x)} snippets are too few"
+        return "fewer than 3 snippets"
     if np.ptp(x) == 0:
         return "all scores are equal"
     return "all truths are equal" if np.ptp(y) == 0 else ""
 
 
 def _estimate(value: float, resampled: Floats, wanted: int) -> Estimate:
+    if not np.isfinite(value):
+        return Estimate(None, note="the numbers differ too little")
     defined = resampled[np.isfinite(resampled)]
     notes = []
     if len(resampled) < wanted:
-        notes.append(f"interval from {len(resampled)} resamples")
+        notes.append(f"interval of Kendall's tau-b from {len(resampled)} resamples")
     if len(defined) < len(resampled):
         notes.append(f"undefined in {len(resampled) - len(defined)} of {len(resampled)} resamples")
     if len(defined) < 2:
@@ -232,9 +239,10 @@ def _jobs(
             for name, column in truths.items():
                 pairs = merged.assign(value=merged[column])
                 head = {"metric": str(metric), "truth": name, "question": str(question)}
-                yield head | {"system": "all"}, pairs
+                yield head | {"system": POOLED}, pairs
                 for system, own in pairs.groupby("system", sort=True):
-                    yield head | {"system": str(system)}, own
+                    if system != POOLED:
+                        yield head | {"system": str(system)}, own
 
 
 def _row(pairs: pd.DataFrame, *, seed: int, resamples: int) -> dict[str, object]:
@@ -243,7 +251,7 @@ def _row(pairs: pd.DataFrame, *, seed: int, resamples: int) -> dict[str, object]
     clusters = known.groupby("problem", sort=False).ngroup().to_numpy()
     found = estimates(x, y, clusters, seed=seed, resamples=resamples)
     lacking = len(pairs) - len(known)
-    notes = [f"{lacking} snippets without a score left out"] if lacking else []
+    notes = [f"{lacking} snippet{'s' * (lacking > 1)} without a score left out"] if lacking else []
     for estimate in found.values():
         if estimate.note and estimate.note not in notes:
             notes.append(estimate.note)

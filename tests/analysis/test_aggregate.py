@@ -52,7 +52,9 @@ def slow_m_msr(votes: Votes) -> tuple[list[float], list[int], int]:
             if one != two and common:
                 equal = sum(said[one, task] == said[two, task] for task in common)
                 value = kinds / (kinds - 1) * equal / len(common) - 1 / (kinds - 1)
-                strength[one, two], negative[one, two] = abs(value), value < 0
+                strength[one, two] = abs(value)
+                if abs(value) > 1e-12:
+                    negative[one, two] = value < 0
     neighbours = {one: [two for two in workers if (one, two) in strength] for one in workers}
     drop = max(0, min(map(len, neighbours.values())) // 2 - 1)
 
