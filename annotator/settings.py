@@ -46,6 +46,7 @@ def env_folder(name: str, default: Path) -> Path:
 
 
 VAR_DIR = env_folder("VAR_DIR", BASE_DIR / "var")
+os.environ.setdefault("MPLCONFIGDIR", str(VAR_DIR / "matplotlib"))  # else it wants a HOME to write to
 DEBUG = env_bool("DEBUG", False)
 PORT = env_int("PORT", 8000, 1, 65535)
 HOST = os.environ.get("HOST", "").strip() or "127.0.0.1"

@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 
 import metrics
-from analysis import columns, report
+from analysis import columns
 from annotator.errors import BadInput, CodejuryError
 from annotator.results import export
 from annotator.results.models import Job, JobPart, MetricScore, Report, ReportFile
@@ -116,6 +116,8 @@ def write_scores(scores: list[MetricScore]) -> None:
 
 def build_report(job: Job, progress: Progress) -> Effect:
     """Run the analysis on what the study exports, into a folder that becomes rows."""
+    from analysis import report  # draws figures: too slow to load for every start of the web server
+
     study, params = job.study, job.params
 
     def steps(done: int, total: int, text: str) -> None:
