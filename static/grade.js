@@ -1,0 +1,172 @@
+// The annotator's page: keys, no reloads, and answers that survive a lost connection. Without it the forms still work.
+"use strict";
+
+(() => {
+  const RETRY = [1000, 2000, 4000, 8000, 15000];
+  const WAITING = `codejury:waiting:${location.pathname}`;
+  let sending = false;
+
+  const $ = (id) => document.getElementById(id);
+  const store = {
+    get(key) { try { return localStorage.getItem(key); } catch { return null; } },
+    set(key, value) { try { value === null ? localStorage.removeItem(key) : localStorage.setItem(key, value); } catch { /* private mode */ } },
+  };
+
+  // How long the page was really looked at, in seconds.
+  let active = 0;
+  let since = document.hidden ? null : performance.now();
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden && since !== null) { active += performance.now() - since; since = null; }
+    else if (!document.hidden) since = performance.now();
+  });
+  const activeSeconds = () => ((active + (since === null ? 0 : performance.now() - since)) / 1000).toFixed(1);
+  const restartClock = () => { active = 0; since = document.hidden ? null : performance.now(); };
+
+  function say(text, failed = false) {
+    const saved = $("saved");
+    if (!saved) return;
+    saved.textContent = text;
+    saved.classList.toggle("error", failed);
+  }
+
+  function complain(text) {
+    const error = $("error");
+    error.textContent = text;
+    error.hidden = !text;
+  }
+
+  // Put the next page into this one: no reload, no flash, the keyboard stays where it is needed.
+  function show(html, url) {
+    const next = new DOMParser().parseFromString(html, "text/html");
+    const content = next.getElementById("content");
+    if (!content || new URL(url).origin !== location.origin) { location.assign(url); return; }
+    $("bar").innerHTML = next.getElementById("bar").innerHTML;
+    content.querySelectorAll("script").forEach((script) => script.remove());
+    $("content").innerHTML = content.innerHTML;
+    document.title = next.title;
+    document.body.className = next.body.className;
+    window.scrollTo(0, 0);
+    restartClock();
+    prepare();
+    ($("question") || $("content")).focus({ preventScroll: true });
+  }
+
+  // Send until the server answers. Sending twice is harmless: it knows each form by its key.
+  async function deliver(url, body) {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        const answer = await fetch(url, {
+          method: "POST", body, credentials: "same-origin",
+          headers: { "Content-Type": "application/x-www-form-urlencoded" },
+        });
+        if (answer.status < 500) return answer;
+      } catch { /* no connection: try again */ }
+      say("Not saved yet: trying again", true);
+      await new Promise((done) => {
+        const timer = setTimeout(done, RETRY[Math.min(attempt, RETRY.length - 1)]);
+        window.addEventListener("online", () => { clearTimeout(timer); done(); }, { once: true });
+      });
+    }
+  }
+
+  async function send(url, body, action) {
+    if (sending) return;
+    sending = true;
+    document.querySelectorAll("#grade button[name=action]").forEach((button) => { button.disabled = true; });
+    store.set(WAITING, JSON.stringify({ url, body }));
+    say("Saving");
+    const answer = await deliver(url, body);
+    const html = await answer.text();
+    store.set(WAITING, null);
+    sending = false;
+    if (answer.status === 403) { location.reload(); return; }
+    show(html, answer.url);
+    if (answer.ok) say(action === "skip" ? "Skipped" : "Saved");
+  }
+
+  function submit(event) {
+    const form = event.target;
+    if (form.id !== "grade") return;
+    event.preventDefault();
+    const action = event.submitter?.value || "grade";
+    if (action === "grade" && !form.querySelector("input[name=value]:checked")) {
+      complain("Please choose one of the answers.");
+      form.querySelector("input[name=value]").focus();
+      return;
+    }
+    form.elements.active_seconds.value = activeSeconds();
+    const body = new URLSearchParams(new FormData(form));
+    body.set("action", action);
+    send(form.getAttribute("action"), body.toString(), action);
+  }
+
+  function key(event) {
+    const form = $("grade");
+    if (!form || sending || event.repeat || event.ctrlKey || event.metaKey || event.altKey || $("shortcuts").open) return;
+    if (event.target.closest("input[type=text], textarea, select")) return;
+    const onControl = event.target.closest("a, button");
+    if (event.key >= "0" && event.key <= "9") {
+      const option = form.querySelector(`input[name=value][value="${event.key}"]`);
+      if (option) { option.checked = true; complain(""); option.focus({ preventScroll: true }); event.preventDefault(); }
+    } else if (event.key === "Enter" && !onControl) {
+      event.preventDefault();
+      form.requestSubmit(form.querySelector("button[value=grade]"));
+    } else if (event.key.toLowerCase() === "s" && !event.shiftKey) {
+      form.querySelector("button[value=skip]")?.click();
+    } else if (event.key === "?") {
+      $("shortcuts").showModal();
+    }
+  }
+
+  // How the code is shown is the reader's choice and is remembered.
+  function dress() {
+    const code = $("code");
+    if (!code) return;
+    const size = Number(store.get("codejury:size")) || 15;
+    const wrapped = store.get("codejury:wrap") === "1";
+    document.documentElement.style.setProperty("--code-size", `${size}px`);
+    code.classList.toggle("wrapped", wrapped);
+    $("wrap").setAttribute("aria-pressed", String(wrapped));
+  }
+
+  function click(event) {
+    const id = event.target.closest("button")?.id;
+    const size = Number(store.get("codejury:size")) || 15;
+    if (id === "wrap") store.set("codejury:wrap", store.get("codejury:wrap") === "1" ? "0" : "1");
+    else if (id === "smaller") store.set("codejury:size", String(Math.max(size - 1, 10)));
+    else if (id === "larger") store.set("codejury:size", String(Math.min(size + 1, 26)));
+    else if (id === "keys") $("shortcuts").showModal();
+    else if (id === "copy") {
+      navigator.clipboard?.writeText($("link").value).then(() => { $("copy").textContent = "Copied"; });
+      $("link").select();
+    } else return;
+    dress();
+  }
+
+  function prepare() {
+    document.querySelectorAll(".tools, #keys").forEach((part) => { part.hidden = false; });
+    if ($("copy") && navigator.clipboard) $("copy").hidden = false;
+    dress();
+  }
+
+  // An answer that was on its way when the page was closed.
+  function resume() {
+    const waiting = store.get(WAITING);
+    if (!waiting || !$("grade")) return;
+    try {
+      const { url, body } = JSON.parse(waiting);
+      if (url !== $("grade").getAttribute("action")) return;
+      const form = new URLSearchParams(body);
+      form.set("csrfmiddlewaretoken", $("grade").elements.csrfmiddlewaretoken.value);
+      send(url, form.toString(), form.get("action"));
+    } catch { store.set(WAITING, null); }
+  }
+
+  document.addEventListener("submit", submit);
+  document.addEventListener("keydown", key);
+  document.addEventListener("click", click);
+  document.addEventListener("change", (event) => { if (event.target.name === "value") complain(""); });
+  window.addEventListener("beforeunload", (event) => { if (sending) event.preventDefault(); });
+  prepare();
+  resume();
+})();
