@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +21,15 @@ from matplotlib.figure import Figure
 ACCENT, INK, SOFT, LINE = "#2456c9", "#1c1e21", "#5d636b", "#dcdcd6"
 SHADES = ("#b3372e", "#d98a5b", "#c9c7bd", "#7fa3e0", "#2456c9")
 """From the worst grade to the best; readable side by side for colour-blind eyes."""
-DARK = {
-    ACCENT: "#8fb0ff",
-    INK: "#e8e9ea",
-    SOFT: "#a2a8b0",
-    LINE: "#33373d",
-    SHADES[0]: "#e0786f",
-    SHADES[1]: "#d9a583",
-    SHADES[2]: "#777b80",
-    SHADES[3]: "#6f94dc",
-}
-STYLE = {
+DARK_SHADES = ("#ec8379", "#9c5f49", "#4a4e54", "#4a679f", "#8fb0ff")
+"""On dark pages the ends are the brightest, as on light ones they are the darkest."""
+DARK = {ACCENT: "#8fb0ff", INK: "#e8e9ea", SOFT: "#a2a8b0", LINE: "#33373d"}
+MOST_SHADES = 11
+"""Different grades up to which each has its own shade; of more, ten ranges have."""
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "codejury",
+    "text.parse_math": False,  # a name may have dollar signs
     "font.family": "sans-serif",
     "font.sans-serif": ["system-ui", "Helvetica", "Arial", "DejaVu Sans"],
     "font.size": 10,
@@ -66,23 +64,30 @@ class Picture:
 
 
 @contextmanager
-def drawing(path: Path, width: float, height: float, **options: Any) -> Iterator[Axes]:
-    """Axes to draw on; on leaving, the figure is written to `path` with our style and colours for dark pages."""
-    with mpl.rc_context(STYLE), mpl.rc_context(options):
+def drawing(
+    path: Path, width: float, height: float, *, dark: Mapping[str, str] | None = None
+) -> Iterator[Axes]:
+    """Axes to draw on; on leaving, the figure is written to `path` with our style and colours for dark pages.
+
+    `dark`: colour on light pages -> colour on dark ones, for colours that are not in DARK.
+    """
+    with mpl.rc_context(STYLE), warnings.catch_warnings():
+        # Only guesses at widths suffer: the reader's browser draws the texts with its own fonts.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasSVG(figure)
         yield figure.add_subplot()
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": "Codejury"})
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(with_dark(buffer.getvalue()), encoding="utf-8")
+    path.write_text(with_dark(buffer.getvalue(), DARK | dict(dark or {})), encoding="utf-8")
 
 
-def with_dark(svg: str) -> str:
+def with_dark(svg: str, colours: Mapping[str, str]) -> str:
     """Colours of the dark scheme, chosen by the browser that shows the figure."""
     rules = "".join(
         f'[style*="{kind}: {light}"]{{{kind}:{dark} !important}}'
-        for light, dark in DARK.items()
+        for light, dark in colours.items()
         for kind in ("fill", "stroke")
     )
     style = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
@@ -105,7 +110,7 @@ def grade_histogram(counts: pd.DataFrame, path: Path) -> None:
             axes.bar(places + (offset - 0.5) * 0.38, heights, 0.36, color=colour, label=name)
         axes.set_xlabel("grades of a snippet")
         axes.set_ylabel("snippets")
-        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(integer=True, min_n_ticks=1))
+        axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(nbins=12, integer=True, min_n_ticks=1))
         axes.yaxis.grid(True, color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
         axes.legend(loc="best", labelcolor=SOFT)
@@ -115,49 +120,65 @@ def grade_shares(shares: pd.DataFrame, path: Path) -> None:
     """Share of each grade a system got, the best system first (`tables.distribution` of one question)."""
     wide = shares.pivot_table(index="system", columns="grade", values="grades", fill_value=0, aggfunc="sum")
     mean = (wide * wide.columns.to_numpy(float)).sum(axis=1) / wide.sum(axis=1)
-    wide = wide.loc[mean.sort_values().index]
-    part = wide.div(wide.sum(axis=1), axis=0).to_numpy() * 100
-    colours = _shades(len(wide.columns))
-    with drawing(path, 6.4, 0.9 + 0.38 * len(wide)) as axes:
-        left = np.zeros(len(wide))
-        for place, grade in enumerate(wide.columns):
-            axes.barh(
-                range(len(wide)), part[:, place], 0.7, left=left, color=colours[place], label=f"{grade:g}"
-            )
+    systems = list(mean.sort_values().index)
+    names, counts = _in_ranges(wide.loc[systems])
+    part = counts / counts.sum(axis=1, keepdims=True) * 100
+    colours, dark = _shades(SHADES, len(names)), _shades(DARK_SHADES, len(names))
+    across = 8 if len(names) <= MOST_SHADES and max(map(len, names)) <= 4 else 5
+    height = 0.7 + 0.38 * len(systems) + 0.22 * -(-len(names) // across)
+    with drawing(path, 6.4, height, dark=dict(zip(colours, dark, strict=True))) as axes:
+        left = np.zeros(len(systems))
+        for place, name in enumerate(names):
+            axes.barh(range(len(systems)), part[:, place], 0.7, left=left, color=colours[place], label=name)
             left += part[:, place]
-        axes.set_yticks(range(len(wide)), [_short(name) for name in wide.index])
+        axes.set_yticks(range(len(systems)), [_label(name) for name in systems])
+        axes.set_ylim(-0.5, len(systems) - 0.5)
         axes.set_xlim(0, 100)
         axes.set_xlabel("share of grades, %")
         axes.tick_params(length=0)
         axes.spines["left"].set_visible(False)
-        columns = min(len(wide.columns), 8)
-        axes.legend(
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            ncols=columns,
-            labelcolor=SOFT,
-            handlelength=1,
-            columnspacing=1.2,
-        )
+        _legend_above(axes, across)
 
 
-def _shades(count: int) -> list[Any]:
-    if count == len(SHADES):
-        return list(SHADES)
-    ramp = mpl.colors.LinearSegmentedColormap.from_list("grades", SHADES)
+def _in_ranges(wide: pd.DataFrame) -> tuple[list[str], np.ndarray]:
+    """Names of the grades and the counts (systems, grades); grades of many kinds in ten ranges of equal width."""
+    grades, counts = wide.columns.to_numpy(float), wide.to_numpy(float)
+    if len(grades) <= MOST_SHADES:
+        return [f"{grade:g}" for grade in grades], counts
+    edges = np.linspace(grades.min(), grades.max(), 11)
+    place = np.clip(np.searchsorted(edges, grades, side="right") - 1, 0, 9)
+    sums = np.stack([counts[:, place == one].sum(axis=1) for one in range(10)], axis=1)
+    dash = "\N{EN DASH}"
+    return [f"{low:.3g}{dash}{high:.3g}" for low, high in pairwise(edges)], sums
+
+
+def _shades(shades: tuple[str, ...], count: int) -> list[str]:
+    ramp = mpl.colors.LinearSegmentedColormap.from_list("grades", shades, N=1001)
     return [mpl.colors.to_hex(ramp(place)) for place in np.linspace(0, 1, count)]
+
+
+def _legend_above(axes: Axes, across: int) -> None:
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=across,
+        labelcolor=SOFT,
+        handlelength=1,
+        columnspacing=1.2,
+        borderaxespad=0.2,
+    )
 
 
 def means(systems: pd.DataFrame, path: Path) -> None:
     """Mean grade of each system with its interval, the best first (`tables.system_means` of one question)."""
     ordered = systems.sort_values(["mean", "system"]).reset_index(drop=True)
     with drawing(path, 6.4, 0.8 + 0.36 * len(ordered)) as axes:
-        for place, row in ordered.iterrows():
+        for place, row in enumerate(ordered.to_dict("records")):
             colour = SOFT if row["reference"] else ACCENT
             if pd.notna(row["mean_low"]):
                 axes.plot([row["mean_low"], row["mean_high"]], [place, place], color=colour, linewidth=1.6)
             axes.plot(row["mean"], place, "o", color=colour, markersize=5)
-        axes.set_yticks(range(len(ordered)), [_short(name) for name in ordered["system"]])
+        axes.set_yticks(range(len(ordered)), [_label(name) for name in ordered["system"]])
         axes.set_ylim(-0.6, len(ordered) - 0.4)
         axes.set_xlabel("mean grade, with 95 % interval")
         axes.xaxis.grid(True, color=LINE, linewidth=0.6)
@@ -183,15 +204,15 @@ def forest(correlations: pd.DataFrame, path: Path) -> None:
                 colour,
                 linewidth=1.6,
             )
-            axes.plot(own["kendall"], places, "o", color=colour, markersize=4.5, label=f"truth: {truth}")
-        axes.set_yticks(range(len(order)), order)
+            axes.plot(own["kendall"], places, "o", color=colour, markersize=4.5, label=f"truth by {truth}")
+        axes.set_yticks(range(len(order)), [_label(name) for name in order])
         axes.set_ylim(-0.6, len(order) - 0.4)
         axes.set_xlabel("Kendall's tau-b over all snippets, with 95 % interval")
         axes.xaxis.grid(True, color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
         axes.tick_params(length=0)
         axes.spines["left"].set_visible(False)
-        axes.legend(loc="lower right", labelcolor=SOFT)
+        _legend_above(axes, 2)
 
 
 def strip(pairs: pd.DataFrame, metric: str, tau: float | None, path: Path, *, seed: int) -> None:
@@ -215,10 +236,10 @@ def strip(pairs: pd.DataFrame, metric: str, tau: float | None, path: Path, *, se
         middles, heights = _line(values, scores, levels if few else None)
         axes.plot(middles, heights, "-o", color=INK, linewidth=1.4, markersize=4)
         axes.set_xlabel("truth")
-        axes.set_ylabel(metric)
+        axes.set_ylabel(_label(metric))
         if few:
             axes.set_xticks(levels, [f"{level:g}" for level in levels])
-        axes.set_title(f"{metric}" if tau is None else f"{metric}    tau-b {tau:.3f}")
+        axes.set_title(_label(metric) + ("" if tau is None else f", tau-b {tau:.3f}"))
 
 
 def _gap(levels: np.ndarray) -> float:
@@ -236,5 +257,7 @@ def _line(values: np.ndarray, scores: np.ndarray, levels: np.ndarray | None) -> 
     )
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 28 else name[:27] + "\N{HORIZONTAL ELLIPSIS}"
+def _label(name: str) -> str:
+    """The name as a label: one line of at most 28 characters, none of which XML forbids."""
+    line = "".join(letter if letter.isprintable() else " " for letter in name)
+    return line if len(line) <= 28 else line[:27] + "\N{HORIZONTAL ELLIPSIS}"

@@ -156,13 +156,26 @@ def draw(
     made: dict[str, pd.DataFrame], aggregator: str, output: Path, *, seed: int
 ) -> Iterator[figures.Picture]:
     """Write every figure and tell of it. With several questions the file names carry the question."""
-    questions = list(dict.fromkeys(made["truth"]["question"]))
-    for question in questions:
-        tail = f"_{_file_name(question)}" if len(questions) > 1 else ""
-        of = f" ({question})" if len(questions) > 1 else ""
-        own = {name: table[table["question"] == question] for name, table in made.items() if name != "scores"}
+    groups = list(made["truth"][tables.GROUP].drop_duplicates().itertuples(index=False, name=None))
+    spoken = {group: ", ".join(filter(None, group)) for group in groups}
+    tails = _file_names(list(spoken.values()))
+    metrics = _file_names(sorted(set(made["scores"]["metric"])))
+    for (question, judged), text in spoken.items():
+        tail, of = (f"_{tails[text]}", f" ({text})") if len(groups) > 1 else ("", "")
+        own = {
+            name: _own(table, question, judged if name != "correlations" else None)
+            for name, table in made.items()
+            if name != "scores"
+        }
         yield from _draw_grades(own, tail, of, output)
-        yield from _draw_metrics(own, made["scores"], aggregator, tail, of, output, seed=seed)
+        if not judged:
+            yield from _draw_metrics(own, made["scores"], aggregator, metrics, tail, of, output, seed=seed)
+
+
+def _own(table: pd.DataFrame, question: str, judged: str | None) -> pd.DataFrame:
+    """The rows of one question, and of one judged metric where the table tells them apart."""
+    rows = table[table["question"] == question]
+    return rows if judged is None else rows[rows["judged_metric"] == judged]
 
 
 def _draw_grades(own: dict[str, pd.DataFrame], tail: str, of: str, output: Path) -> Iterator[figures.Picture]:
@@ -196,6 +209,7 @@ def _draw_metrics(
     own: dict[str, pd.DataFrame],
     scores: pd.DataFrame,
     aggregator: str,
+    names: dict[str, str],
     tail: str,
     of: str,
     output: Path,
@@ -212,25 +226,37 @@ def _draw_metrics(
         )
         figures.forest(own["correlations"], output / picture.file)
         yield picture
-    for row in pooled[pooled["truth"] == aggregator].itertuples():
-        values = scores[(scores["metric"] == row.metric) & scores["score"].notna()]
+    single = pooled[pooled["truth"] == aggregator]
+    for metric, kendall in zip(single["metric"], single["kendall"].astype(float), strict=True):
+        values = scores[(scores["metric"] == metric) & scores["score"].notna()]
         pairs = own["truth"].merge(values[[*columns.SNIPPET, "score"]], on=columns.SNIPPET)
         if pairs.empty:
             continue
-        tau = None if pd.isna(row.kendall) else float(row.kendall)
+        tau = None if np.isnan(kendall) else kendall
         picture = figures.Picture(
-            f"strip_{_file_name(str(row.metric))}{tail}",
-            f"{row.metric} by truth{of}",
+            f"strip_{names[metric]}{tail}",
+            f"{metric} by truth{of}",
             f"Each dot is a snippet, moved sideways a little; the line joins mean scores. Truth: {aggregator}.",
-            f"{row.metric} of {len(pairs)} snippets by truth" + ("" if tau is None else f"; tau-b {tau:.3f}"),
+            f"{metric} of {len(pairs)} snippets by truth" + ("" if tau is None else f"; tau-b {tau:.3f}"),
         )
         pairs = pairs.rename(columns={"truth": "value"})
-        figures.strip(pairs, str(row.metric), tau, output / picture.file, seed=seed)
+        figures.strip(pairs, metric, tau, output / picture.file, seed=seed)
         yield picture
 
 
-def _file_name(text: str) -> str:
-    return "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in text)[:60]
+def _file_names(texts: list[str]) -> dict[str, str]:
+    """A part of a file name for each text, all different also where large and small letters are the same."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for text in texts:
+        plain = "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in text)[:60]
+        name, number = plain, 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{plain}-{number}"
+        taken.add(name.lower())
+        found[text] = name
+    return found
 
 
 def _spoken(table: pd.DataFrame, name: str, value: str) -> str:
@@ -315,7 +341,8 @@ def _shown(
     names = {"question": "Question", **names} if several else names
     if "note" in names and (table["note"] == "").all():
         names = {name: text for name, text in names.items() if name != "note"}
-    rows = [[_text(row, name) for name in names] for row in table.to_dict("records")]
+    records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    rows = [[_text(row, name) for name in names] for row in records]
     return {"title": title, "caption": caption, "columns": list(names.values()), "rows": rows}
 
 
