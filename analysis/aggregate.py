@@ -235,7 +235,7 @@ def aggregate(grades: pd.DataFrame, method: str = "m-msr", *, include_references
         annotators = sorted(rows["annotator"].unique())
         workers = rows["annotator"].map({name: place for place, name in enumerate(annotators)})
         table["truth"], weight, said = METHODS[method](
-            rows["grade"].to_numpy(), workers.to_numpy(), tasks.ngroup().to_numpy()
+            rows["grade"].to_numpy(), workers.to_numpy(), np.asarray(tasks.ngroup(), dtype=np.int64)
         )
         tables.append(table[list(TRUTH)])
         weights.append(

@@ -248,7 +248,7 @@ def _jobs(
 def _row(pairs: pd.DataFrame, *, seed: int, resamples: int) -> dict[str, object]:
     known = pairs[pairs["score"].notna()]
     x, y = known["score"].to_numpy(float), known["value"].to_numpy(float)
-    clusters = known.groupby("problem", sort=False).ngroup().to_numpy()
+    clusters = np.asarray(known.groupby("problem", sort=False).ngroup(), dtype=np.int64)
     found = estimates(x, y, clusters, seed=seed, resamples=resamples)
     lacking = len(pairs) - len(known)
     notes = [f"{lacking} snippet{'s' * (lacking > 1)} without a score left out"] if lacking else []
