@@ -23,7 +23,7 @@ admin.site.index_title = "Studies and their data"
 class StudyAdmin(admin.ModelAdmin):
     """Title and notes can be changed at any time; what decides the grades is set when the study is made."""
 
-    list_display = ("title", "slug", "state", "protocol_name", "policy", "target", "item_count", "links")
+    list_display = ("title", "slug", "state", "protocol_name", "target", "item_count", "links")
     list_filter = ("state", "protocol_name")
     search_fields = ("title", "slug")
     readonly_fields = (
@@ -45,6 +45,10 @@ class StudyAdmin(admin.ModelAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Studies are made from a file: `manage.py import_study`."""
         return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
+        """Only before anybody took part: grades are never deleted by a click."""
+        return obj is not None and not obj.annotators.exists() and super().has_delete_permission(request, obj)
 
     @admin.display(description="Links")
     def links(self, study: Study) -> SafeString:
