@@ -97,23 +97,24 @@ def with_dark(svg: str, colours: Mapping[str, str]) -> str:
 
 def grade_histogram(counts: pd.DataFrame, path: Path) -> None:
     """How many snippets got how many grades (`tables.grade_counts` of one question)."""
-    most = int(counts["grades"].max())
-    places = np.arange(1, most + 1)
+    places = np.arange(counts["grades"].min(), counts["grades"].max() + 1)
+    series = [(False, ACCENT, "generated snippets"), (True, SOFT, "references")]
+    series = [one for one in series if (counts["reference"] == one[0]).any()]
+    width = 0.76 / len(series)
     with drawing(path, 5.2, 3.0) as axes:
-        for offset, (reference, colour, name) in enumerate(
-            [(False, ACCENT, "generated snippets"), (True, SOFT, "references")]
-        ):
+        for place, (reference, colour, name) in enumerate(series):
             own = counts[counts["reference"] == reference].set_index("grades")["snippets"]
-            if own.empty:
-                continue
             heights = own.reindex(places, fill_value=0).to_numpy()
-            axes.bar(places + (offset - 0.5) * 0.38, heights, 0.36, color=colour, label=name)
+            shift = (place - (len(series) - 1) / 2) * width
+            axes.bar(places + shift, heights, width - 0.02, color=colour, label=name)
+        spare = 0.7 + max(5 - len(places), 0) / 2
+        axes.set_xlim(places[0] - spare, places[-1] + spare)
         axes.set_xlabel("grades of a snippet")
         axes.set_ylabel("snippets")
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(nbins=12, integer=True, min_n_ticks=1))
         axes.yaxis.grid(True, color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
-        axes.legend(loc="best", labelcolor=SOFT)
+        _legend_above(axes, len(series))
 
 
 def grade_shares(shares: pd.DataFrame, path: Path) -> None:
@@ -205,6 +206,8 @@ def forest(correlations: pd.DataFrame, path: Path) -> None:
                 linewidth=1.6,
             )
             axes.plot(own["kendall"], places, "o", color=colour, markersize=4.5, label=f"truth by {truth}")
+        if (table["kendall_low"].astype(float) < 0).any():
+            axes.axvline(0, color=SOFT, linewidth=0.8)
         axes.set_yticks(range(len(order)), [_label(name) for name in order])
         axes.set_ylim(-0.6, len(order) - 0.4)
         axes.set_xlabel("Kendall's tau-b over all snippets, with 95 % interval")
@@ -228,8 +231,8 @@ def strip(pairs: pd.DataFrame, metric: str, tau: float | None, path: Path, *, se
             scores,
             ".",
             color=ACCENT,
-            alpha=0.28,
-            markersize=4,
+            alpha=0.28 if len(values) > 500 else 0.6,
+            markersize=4 if len(values) > 500 else 6,
             markeredgewidth=0,
             rasterized=len(values) > 3000,
         )

@@ -64,6 +64,7 @@ FIGURES: dict[str, Draw] = {
     "means": lambda path: figures.means(systems_table(NAMES), path),
     "forest": lambda path: figures.forest(correlations_table(NAMES), path),
     "counts": lambda path: figures.grade_histogram(COUNTS, path),
+    "counts without references": lambda path: figures.grade_histogram(COUNTS[:1], path),
     "strip": lambda path: figures.strip(pairs_table(50, 5), NAMES[1], 0.5, path, seed=1),
     "strip without tau": lambda path: figures.strip(pairs_table(5, 1), NAMES[3], None, path, seed=1),
     "strip of means": lambda path: figures.strip(pairs_table(200, 100), "m", -0.5, path, seed=1),
