@@ -9,7 +9,7 @@ from typing import Any
 
 from annotator.errors import BadInput
 from annotator.studies.images import checked_image
-from annotator.studies.tabular import Row, read_rows
+from annotator.studies.tabular import Row, read_rows, unfit
 
 REFERENCE = "reference"
 COLUMNS = (
@@ -18,6 +18,7 @@ COLUMNS = (
 )
 REQUIRED = ("problem", "system", "code")
 ONCE = ("intent", "context", "image", "image_alt", "stratum", "tests")
+MAX_SAMPLE = 1_000_000
 LENGTHS = {"problem": 200, "system": 200, "language": 40, "stratum": 100, "image_alt": 300}
 
 
@@ -32,6 +33,7 @@ class ProblemData:
     image_alt: str = ""
     stratum: str = ""
     tests: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,12 @@ def read_snippets(path: Path) -> Material:
     return material_of(read_rows(path), path)
 
 
+def unused(columns: list[str]) -> str:
+    """A sentence that names the columns, not more than 20 of them."""
+    more = f" and {len(columns) - 20} more" if len(columns) > 20 else ""
+    return f"Columns that are not used: {', '.join(columns[:20])}{more}."
+
+
 def material_of(rows: list[Row], path: Path) -> Material:
     columns = list(dict.fromkeys(column for row in rows for column in row.cells))
     missing = [column for column in REQUIRED if column not in columns]
@@ -79,7 +87,7 @@ def material_of(rows: list[Row], path: Path) -> Material:
     if reader.bad:
         raise BadInput(f"{path.name} has {len(reader.bad)} bad lines. Nothing was imported.", reader.bad)
     if unknown:
-        material.remarks.append(f"Columns that are not used: {', '.join(unknown)}.")
+        material.remarks.append(unused(unknown))
     return material
 
 
@@ -113,7 +121,7 @@ class _Reader:
         snippet = SnippetData(
             problem=texts["problem"],
             system=REFERENCE if is_reference else texts["system"],
-            sample=_sample(row),
+            sample=sample_of(row),
             code=texts["code"],
             language=texts["language"].strip() or "python",
             place=row.place,
@@ -123,7 +131,7 @@ class _Reader:
 
     def add_problem(self, row: Row, texts: dict[str, str]) -> None:
         key = texts["problem"]
-        problem = self.material.problems.setdefault(key, ProblemData(key))
+        problem = self.material.problems.setdefault(key, ProblemData(key, place=row.place))
         first = self.first.setdefault(key, row)
         image = row.text("image").strip()
         values: dict[str, Any] = {name: texts[name] for name in ONCE if name != "image"}
@@ -175,26 +183,40 @@ class _Reader:
         return self.material
 
 
-def _sample(row: Row) -> int:
+def sample_of(row: Row) -> int:
+    """The cell `sample`, 0 if it is missing or empty. Raises ValueError."""
     text = row.text("sample").strip()
     if not text:
         return 0
-    if not text.isdecimal() or int(text) > 1_000_000:
-        raise ValueError(f"`sample` must be a whole number from 0, not {text!r}.")
+    if len(text) > 7 or not text.isdecimal() or int(text) > MAX_SAMPLE:
+        raise ValueError(f"`sample` must be a whole number from 0 to {MAX_SAMPLE}, not {text!r:.40}.")
     return int(text)
 
 
 def _references(row: Row) -> list[str]:
-    """The references of a row: `references` (a list, a JSON list in a CSV cell, or one text) or `reference`."""
+    """The references of a row: `references` (a list, a text that is a JSON list of texts, or one text) or `reference`.
+
+    A text that only looks like a list, as `[x for x in y]` or `[1, 2]`, is one reference.
+    """
     value = row.cells.get("references", "")
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = [value]
-    given = value if isinstance(value, list) else [row.text("references")]
-    if not all(isinstance(code, str) for code in given):
+    if isinstance(value, str):
+        listed = _listed(value)
+        value = [value] if listed is None else listed
+    if not isinstance(value, list) or not all(isinstance(code, str) for code in value):
         raise ValueError("`references` must be a list of texts.")
-    one = row.text("reference")
-    codes = [code.replace("\r\n", "\n") for code in [*given, one] if code.strip()]
+    reason = next(filter(None, map(unfit, value)), "")
+    if reason:
+        raise ValueError(f"`references` {reason}")
+    codes = [code.replace("\r\n", "\n") for code in [*value, row.text("reference")] if code.strip()]
     return list(dict.fromkeys(codes))
+
+
+def _listed(text: str) -> list[str] | None:
+    """The texts of a JSON list; None for any other text."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list) and all(isinstance(code, str) for code in value) else None

@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import stat
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,8 @@ from typing import Any
 from annotator.errors import BadInput
 
 MAX_CELL = 1_000_000
-MAX_FILE = 500_000_000
+MAX_FILE = 200_000_000
+MAX_NAME = 200
 KINDS = (".csv", ".jsonl", ".ndjson", ".json")
 
 
@@ -58,13 +61,14 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def read_text(path: Path) -> str:
-    """The file as text. Raises BadInput if it cannot be read, is too large or not UTF-8."""
+    """The file as text. Raises BadInput if it is no file, cannot be read, is too large or not UTF-8."""
     try:
-        raw = path.read_bytes()
-        if path.suffix == ".gz":
-            with gzip.open(io.BytesIO(raw)) as file:
-                raw = file.read(MAX_FILE + 1)
-    except (OSError, EOFError) as error:
+        # Asked first: opening a pipe or a device could wait for ever.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise BadInput(f"{path} is not a file.")
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            raw = file.read(MAX_FILE + 1)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise BadInput(f"Cannot read {path}: {getattr(error, 'strerror', None) or error}.") from error
     if len(raw) > MAX_FILE:
         raise BadInput(f"{path.name} is larger than {MAX_FILE // 1_000_000} MB: split it.")
@@ -76,13 +80,12 @@ def read_text(path: Path) -> str:
 
 
 def _csv_rows(name: str, text: str, bad: list[str]) -> Iterator[Row]:
+    # Above the limit of a cell, so that a cell that is too long is told with its column.
     limit = csv.field_size_limit(10 * MAX_CELL)
+    line = 1
     try:
         reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-        header = [column.strip() for column in next(reader)]
-        if len(set(header)) < len(header):
-            twice = sorted({column for column in header if header.count(column) > 1})
-            raise BadInput(f"{name}:1: the column {', '.join(repr(each) for each in twice)} is there twice.")
+        header: list[str] = []
         while True:
             line = reader.line_num + 1
             cells = next(reader, None)
@@ -90,14 +93,35 @@ def _csv_rows(name: str, text: str, bad: list[str]) -> Iterator[Row]:
                 return
             if not cells:
                 continue
-            if len(cells) != len(header):
+            if not header:
+                header = _header(f"{name}:{line}", cells)
+            elif len(cells) != len(header):
                 bad.append(f"{name}:{line}: {len(cells)} cells, but {len(header)} columns.")
-                continue
-            yield Row(f"{name}:{line}", dict(zip(header, cells, strict=True)))
+            else:
+                yield Row(f"{name}:{line}", dict(zip(header, cells, strict=True)))
     except csv.Error as error:
-        bad.append(f"{name}:{reader.line_num}: {error}.")
+        bad.append(f"{name}:{line}: {_csv_reason(error)}")
     finally:
         csv.field_size_limit(limit)
+
+
+def _header(place: str, cells: list[str]) -> list[str]:
+    header = [column.strip() for column in cells]
+    twice = sorted({column for column in header if header.count(column) > 1})
+    if twice:
+        raise BadInput(f"{place}: the column {', '.join(repr(each) for each in twice)} is there twice.")
+    return header
+
+
+def _csv_reason(error: csv.Error) -> str:
+    text = str(error)
+    if "unexpected end of data" in text:
+        return "a quotation mark that begins in this row is not closed before the file ends."
+    if "expected after" in text:
+        return 'a quotation mark inside a quoted cell must be doubled: "".'
+    if "field limit" in text:
+        return f"a cell is longer than {MAX_CELL:,} characters. Is a quotation mark not closed?"
+    return f"this is not CSV ({text})."
 
 
 def _jsonl_rows(name: str, text: str, bad: list[str]) -> Iterator[Row]:
@@ -105,14 +129,14 @@ def _jsonl_rows(name: str, text: str, bad: list[str]) -> Iterator[Row]:
         if not content.strip():
             continue
         try:
-            yield _object_row(f"{name}:{line}", json.loads(content, parse_constant=_refuse))
+            yield _object_row(f"{name}:{line}", _loads(content))
         except (ValueError, RecursionError) as error:
             bad.append(f"{name}:{line}: {_json_reason(error)}")
 
 
 def _json_rows(name: str, text: str, bad: list[str]) -> Iterator[Row]:
     try:
-        data = json.loads(text, parse_constant=_refuse)
+        data = _loads(text)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: {_json_reason(error)}") from error
     if not isinstance(data, list):
@@ -130,30 +154,47 @@ def _object_row(place: str, data: Any) -> Row:
     return Row(place, {key: value for key, value in data.items() if value is not None})
 
 
+def _loads(text: str) -> Any:
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
+
+
 def _refuse(constant: str) -> Any:
     raise ValueError(f"{constant} is not a JSON value.")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        raise ValueError("a name is there twice in one object.")
+    return names
 
 
 def _json_reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"this is not JSON ({error.msg} at character {error.colno} of line {error.lineno})."
-    return "too deeply nested." if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, RecursionError):
+        return "too deeply nested."
+    return "a number has too many digits." if "integer string conversion" in str(error) else str(error)
 
 
 def _is_clean(row: Row, bad: list[str]) -> bool:
     """Whether every text of the row can be stored and shown; else the reason goes to `bad`."""
     for column, value in row.cells.items():
+        if unfit(column, MAX_NAME):
+            bad.append(f"{row.place}: the name of a column {unfit(column, MAX_NAME)}")
+            return False
         for text in value if isinstance(value, list) else [value]:
-            reason = _unfit(text) if isinstance(text, str) else ""
+            reason = unfit(text) if isinstance(text, str) else ""
             if reason:
                 bad.append(f"{row.place}: `{column}` {reason}")
                 return False
     return True
 
 
-def _unfit(text: str) -> str:
-    if len(text) > MAX_CELL:
-        return f"is longer than {MAX_CELL:,} characters."
+def unfit(text: str, longest: int = MAX_CELL) -> str:
+    """Why a text can be neither stored nor shown; "" if it can."""
+    if len(text) > longest:
+        return f"is longer than {longest:,} characters."
     if "\0" in text:
         return "holds a NUL character, which no database can store."
     try:
