@@ -17,10 +17,13 @@ from annotator.studies.images import image_name, store_image
 from annotator.studies.importer import Material, ProblemData, SnippetData
 from annotator.studies.models import Item, Problem, Snippet, Study, System
 from annotator.studies.protocols import load_protocol, read_protocol
+from annotator.studies.tabular import unfit
 
 BATCH = 500
 SLUG = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 MAX_SEED = 2**63 - 1
+MAX_TARGET = 10_000
+MAX_TITLE = 200
 TEXTS = ("intent", "context", "image_alt", "stratum", "tests")
 
 
@@ -35,25 +38,28 @@ def create_study(
 ) -> Study:
     """A draft study that follows a shipped protocol. Policy and target default to the protocol's, seed to a random one.
 
-    Raises BadInput: a slug that cannot stand in a link or is taken, an unknown protocol or policy.
+    Raises BadInput: a slug that cannot stand in a link or is taken, an unfit title, an unknown protocol or policy,
+    a target below 1, a seed outside 0 .. 2**63 - 1.
     """
     if not SLUG.fullmatch(slug):
         raise BadInput(
             f"{slug!r} cannot stand in a link: use up to 60 of a-z, 0-9, - and _, a letter or digit first."
         )
+    if unfit(title, MAX_TITLE):
+        raise BadInput(f"The title {unfit(title, MAX_TITLE)}")
     if Study.objects.filter(slug=slug).exists():
         raise BadInput(f"There is a study {slug!r} already. Choose another name with --slug.")
     data = load_protocol(protocol_name)
     protocol = read_protocol(data)
     if policy is not None and policy not in Study.Policy.values:
         raise BadInput(f"There is no policy {policy!r}. Known: {', '.join(Study.Policy.values)}.")
-    if target is not None and target < 1:
-        raise BadInput(f"The target must be at least 1 grade an item, not {target}.")
+    if target is not None and not 1 <= target <= MAX_TARGET:
+        raise BadInput(f"The target must be from 1 to {MAX_TARGET} grades an item, not {target}.")
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise BadInput(f"The seed must be a whole number from 0 to {MAX_SEED}, not {seed}.")
     return Study.objects.create(
         slug=slug,
-        title=title[:200] or protocol.title,
+        title=title or protocol.title,
         protocol_name=protocol.name,
         protocol_version=protocol.version,
         protocol=data,
@@ -139,7 +145,9 @@ def _add_problems(study: Study, material: Material) -> tuple[dict[str, Problem],
         if (image_name(data.image) if data.image else "") != stored.image:
             differing.append("image")
         if differing:
-            bad.append(f"problem {data.key!r}: its {', '.join(differing)} differs from what is stored.")
+            bad.append(
+                f"{data.place}: problem {data.key!r}: its {', '.join(differing)} differs from what is stored."
+            )
     if bad:
         raise BadInput(_differs(study), bad)
     for problem in Problem.objects.bulk_create(new, batch_size=BATCH):
