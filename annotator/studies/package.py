@@ -15,9 +15,12 @@ from typing import Any
 from annotator.errors import BadInput
 from annotator.studies.images import checked_image
 from annotator.studies.importer import REFERENCE, Material, ProblemData, SnippetData
-from annotator.studies.tabular import read_text
+from annotator.studies.tabular import read_text, unfit
 
 SKIPPED = -1
+MAX_GRADE = 1000
+MAX_NAME = 100
+CARD_NAMES = {"hs": "Hearthstone card"}
 HUMAN = "snippet"
 """The key under which the package keeps the human-written code of a row, and `grade-snippet` its grades."""
 
@@ -105,8 +108,11 @@ class _PackageReader:
             rows = json.loads(read_text(path))
         except (ValueError, RecursionError) as error:
             raise BadInput(f"{path.name} is not JSON: {error}") from error
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
             raise BadInput(f"{path.name} must hold a list of objects.")
+        for name in dict.fromkeys(name for row in rows for name in row):
+            if unfit(name, MAX_NAME):
+                raise BadInput(f"{path.name}: the name {name!r:.60} {unfit(name, MAX_NAME)}")
         return rows
 
     def systems(self, rows: list[dict[str, Any]]) -> list[str]:
@@ -119,20 +125,22 @@ class _PackageReader:
     def add_rows(self, rows: list[dict[str, Any]], name: str) -> None:
         """Problems are named by their row, counted from 0; the order of systems in the file is of no account."""
         self.names = self.systems(rows)
+        if REFERENCE in self.names:
+            raise BadInput(f"{name}: no system can be called {REFERENCE!r}. Rename it in the files.")
         for number, row in enumerate(rows):
             place = f"{name}, row {number}"
             try:
-                self.add_problem(str(number), row)
+                self.add_problem(str(number), row, place)
                 self.add_codes(str(number), row, place)
             except ValueError as error:
                 self.bad.append(f"{place}: {error}")
 
-    def add_problem(self, key: str, row: dict[str, Any]) -> None:
-        problem = ProblemData(key, intent=_text(row.get("intent", "")))
+    def add_problem(self, key: str, row: dict[str, Any], place: str) -> None:
+        problem = ProblemData(key, intent=_text(row.get("intent", "")), place=place)
         cards = self.data / "datasets" / f"{self.dataset}_cards"
         if not problem.intent and cards.is_dir():
             problem.image = checked_image(cards, f"{key}.png")
-            problem.image_alt = f"Card {int(key) + 1}"
+            problem.image_alt = f"{CARD_NAMES.get(self.dataset, 'Card')} {int(key) + 1}"
         elif not problem.intent:
             raise ValueError(f"no intent, and no card {cards.name}/{key}.png: nothing to judge by.")
         self.package.material.problems[key] = problem
@@ -159,17 +167,22 @@ class _PackageReader:
     def add_grade(self, problem: str, system: str, grader: str, grade: Any, place: str) -> None:
         if grade == SKIPPED:
             return
-        if not isinstance(grade, int) or isinstance(grade, bool):
-            self.bad.append(f"{place}: the grade of {grader} for {system} is no whole number: {grade!r}.")
+        if unfit(grader, MAX_NAME) or not grader.strip():
+            self.bad.append(f"{place}: {grader!r:.60} cannot be the name of a grader.")
+            return
+        if not isinstance(grade, int) or isinstance(grade, bool) or abs(grade) > MAX_GRADE:
+            self.bad.append(
+                f"{place}: the grade of {grader} for {system} is not on any scale: {grade!r:.60}."
+            )
             return
         name = REFERENCE if system == HUMAN else system
         self.package.grades.append(PackageGrade(problem, name, grader, grade, place))
 
     def merge_by_intent(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Rows of one intent become one problem with all their references; a row without an intent stays alone."""
-        merged: dict[Any, dict[str, Any]] = {}
+        merged: dict[str, dict[str, Any]] = {}
         for number, row in enumerate(rows):
-            key = row.get("intent") or number
+            key = str(row.get("intent") or number)
             known = merged.setdefault(key, {**row, HUMAN: []})
             human = row.get(HUMAN)
             if isinstance(human, str) and human not in known[HUMAN]:
@@ -250,4 +263,6 @@ class _PackageReader:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"expected a text, found {value!r:.60}.")
+    if unfit(value):
+        raise ValueError(f"a text {unfit(value)}")
     return value.replace("\r\n", "\n")
