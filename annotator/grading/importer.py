@@ -17,6 +17,7 @@ from django.utils.dateparse import parse_datetime
 from annotator.errors import BadInput
 from annotator.grading import steps
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
+from annotator.studies.importer import REFERENCE, sample_of
 from annotator.studies.models import Item, Study
 from annotator.studies.protocols import Protocol
 from annotator.studies.tabular import Row
@@ -43,6 +44,7 @@ class GradeData:
     question: str
     grade: float
     place: str
+    label: str = ""
     seconds: float | None = None
     submitted_at: datetime | None = None
     simulated: bool = False
@@ -84,19 +86,18 @@ def _read(row: Row, protocol: Protocol) -> GradeData:
             raise ValueError(f"`{column}` is empty.")
     if len(row.text("annotator")) > 100:
         raise ValueError("`annotator` is longer than 100 characters.")
-    sample = row.text("sample").strip() or "0"
-    if not sample.isdecimal() or int(sample) > 1_000_000:
-        raise ValueError(f"`sample` must be a whole number from 0, not {sample!r}.")
+    system = row.text("system").strip()
     submitted = row.text("submitted_at").strip()
     return GradeData(
         problem=row.text("problem").strip(),
-        system=row.text("system").strip(),
-        sample=int(sample),
+        system=REFERENCE if system.lower() == REFERENCE else system,
+        sample=sample_of(row),
         annotator=row.text("annotator").strip(),
         question=row.text("question").strip() or protocol.questions[0].key,
         grade=_number(row, "grade"),
         place=row.place,
-        seconds=_number(row, "seconds") if row.text("seconds").strip() else None,
+        label=row.text("label").strip(),
+        seconds=_seconds(row),
         submitted_at=_moment(submitted) if submitted else None,
         simulated=_flag(row, "simulated"),
     )
@@ -109,25 +110,34 @@ def _number(row: Row, column: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise ValueError(f"`{column}` must be a number, not {text!r}.")
+        raise ValueError(f"`{column}` must be a number, not {text!r:.40}.")
     return number
+
+
+def _seconds(row: Row) -> float | None:
+    if not row.text("seconds").strip():
+        return None
+    seconds = _number(row, "seconds")
+    if seconds < 0:
+        raise ValueError(f"`seconds` must not be below 0, as {seconds:g} is.")
+    return seconds
 
 
 def _moment(text: str) -> datetime:
     try:
         moment = parse_datetime(text)
-    except ValueError:
-        moment = None
-    if moment is None:
-        raise ValueError(f"`submitted_at` must be like 2026-01-31T12:00:00Z, not {text!r}.")
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if moment is not None:
+            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError(f"`submitted_at` must be like 2026-01-31T12:00:00Z, not {text!r:.40}.")
 
 
 def _flag(row: Row, column: str) -> bool:
     value = row.cells.get(column, "")
     text = str(value).strip().lower() if isinstance(value, bool) else row.text(column).strip().lower()
     if text not in TRUE and text not in FALSE:
-        raise ValueError(f"`{column}` must be true or false, not {text!r}.")
+        raise ValueError(f"`{column}` must be true or false, not {text!r:.40}.")
     return text in TRUE
 
 
@@ -181,9 +191,12 @@ class _Batch:
         question = self.questions.get(data.question)
         if question is None:
             raise ValueError(f"there is no question {data.question!r}. Known: {', '.join(self.questions)}.")
-        if not data.grade.is_integer() or question.option(int(data.grade)) is None:
+        option = question.option(int(data.grade)) if data.grade.is_integer() else None
+        if option is None:
             scale = ", ".join(str(option.value) for option in question.options)
             raise ValueError(f"{data.grade:g} is not on the scale {scale}.")
+        if data.label and data.label != option.label:
+            raise ValueError(f"{data.label!r:.60} is not the label of {data.grade:g}, {option.label!r} is.")
         person = self.people.get(data.annotator)
         if person is not None and person.origin == Annotator.Origin.JOINED:
             raise ValueError(
