@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +12,10 @@ from django.db import transaction
 
 from analysis.columns import plain_cell
 from annotator.errors import BadInput
-from annotator.grading.importer import AddedGrades, GradeData, add_grades, read_grade_rows
+from annotator.grading.importer import COLUMNS, AddedGrades, GradeData, add_grades, read_grade_rows
 from annotator.results import access
 from annotator.studies import actions
-from annotator.studies.importer import Material, material_of
+from annotator.studies.importer import Material, material_of, unused
 from annotator.studies.models import Study
 from annotator.studies.package import PackageGrade, data_folder, read_package
 from annotator.studies.tabular import Row, read_rows
@@ -51,9 +52,7 @@ class Imported:
 
 def import_path(path: Path, options: Options) -> Imported:
     """Import a package, a file of snippets or a file of grades. Raises CodejuryError; then nothing is stored."""
-    if not path.exists():
-        raise BadInput(f"There is no file or folder {path}.")
-    if path.is_dir():
+    if is_folder(path):
         return _import_package(path, options)
     if options.dataset:
         raise BadInput("--dataset chooses a data set of a replication package, and PATH is a file.")
@@ -68,6 +67,16 @@ def import_path(path: Path, options: Options) -> Imported:
         if options.open and done.study.state == Study.State.DRAFT:
             actions.open_study(done.study)
     return done
+
+
+def is_folder(path: Path) -> bool:
+    """Whether the path is a folder. Raises BadInput if nothing is there or it cannot be looked at."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise BadInput(f"There is no file or folder {path}.") from None
+    except OSError as error:
+        raise BadInput(f"Cannot read {path}: {error.strerror}.") from error
 
 
 def default_slug(name: str) -> str:
@@ -130,7 +139,8 @@ def _import_material(
 
 def check_same(study: Study, options: Options) -> None:
     """Raises BadInput if the options ask a known study to become another."""
-    wanted = {
+    wanted: dict[str, tuple[object, object]] = {
+        "title": (options.title or None, study.title),
         "protocol": (options.protocol, study.protocol_name),
         "policy": (options.policy, study.policy),
         "target": (options.target, study.target),
@@ -157,8 +167,12 @@ def _import_grades(rows: list[Row], path: Path, options: Options) -> Imported:
         # Our own exports guard cells against spreadsheets: undo it.
         rows = [Row(row.place, {name: _plain(cell) for name, cell in row.cells.items()}) for row in rows]
     grades = read_grade_rows(rows, path.name, study.read_protocol())
+    unknown = [
+        name for name in dict.fromkeys(name for row in rows for name in row.cells) if name not in COLUMNS
+    ]
     with transaction.atomic():
         done = Imported(study, actions.Added(0, 0, 0, 0), add_grades(study, grades))
+        done.remarks += [unused(unknown)] if unknown else []
         if options.open and study.state != Study.State.OPEN:
             actions.open_study(study)
     return done

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser, DjangoHelpFormatter
+from django.db import OperationalError, ProgrammingError
 from django.db.models import Count
 
 from annotator.errors import BadInput, CodejuryError
@@ -16,11 +17,13 @@ from annotator.studies.models import Snippet, Study, System
 from annotator.studies.protocols import protocol_names
 
 MAX_LINES = 200
+MAX_WIDTH = 400
 HELP = """Imports a study from PATH, which is one of
 
   a file with one snippet a line (.csv, .jsonl, .json, each also .gz). Columns: problem, system, code; besides
   intent, reference or references (a list), language, sample, image (a path beside the file), image_alt, stratum,
-  context, tests. Rows of the system "reference" are references too;
+  context, tests. Rows of the system "reference" are references too. Texts are kept to the letter, but for
+  line ends: CR LF becomes LF;
 
   a replication package with the folder data/to-grade/DATASET (choose with --dataset conala or --dataset hs),
   with the grades of all its graders;
@@ -72,12 +75,19 @@ class Command(BaseCommand):
         try:
             done = import_path(options["path"], chosen)
         except BadInput as error:
-            lines = error.lines[:MAX_LINES]
+            lines = [
+                line if len(line) <= MAX_WIDTH else line[:MAX_WIDTH] + " ..."
+                for line in error.lines[:MAX_LINES]
+            ]
             if len(error.lines) > MAX_LINES:
                 lines.append(f"... and {len(error.lines) - MAX_LINES} more.")
             raise CommandError("\n".join([str(error), *lines])) from None
         except CodejuryError as error:
             raise CommandError(str(error)) from None
+        except (OperationalError, ProgrammingError) as error:
+            raise CommandError(
+                f"The database cannot be used ({error}). Has it its tables? Run manage.py first_run."
+            ) from None
         self.print_done(done)
 
     def print_done(self, done: Imported) -> None:
