@@ -105,7 +105,8 @@ def write_report(options: argparse.Namespace) -> None:
         raise ValueError(f"--seed must be a whole number from 0, not {options.seed}.")
     grades, scores = columns.read_grades(options.grades), columns.read_scores(options.scores)
     folder = Path(options.output)
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file: --output must name a folder.")
     with tempfile.TemporaryDirectory() as temporary:
         made = report.build(
             grades,

@@ -293,6 +293,11 @@ def _repeated_scores(name: str, scores: pd.DataFrame) -> list[str]:
     ]
 
 
+def steady(number: float) -> float:
+    """The number to 12 digits: sums come out a little different at another place in memory or on another machine."""
+    return float(f"{number:.12g}")
+
+
 def natural_order(table: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The rows sorted by the columns, with numbers inside texts in their own order: 2 before 10."""
     ranks = []

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from analysis.columns import CORRELATIONS, MEASURES, SNIPPET
+from analysis.columns import CORRELATIONS, MEASURES, SNIPPET, steady
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ def estimates(x: Floats, y: Floats, clusters: Ints, *, seed: int, resamples: int
     count = int(clusters.max()) + 1
     if count < 3:
         note = "too few problems for intervals"
-        return {measure: Estimate(POINT[measure](x, y), note=note) for measure in MEASURES}
+        return {measure: Estimate(steady(POINT[measure](x, y)), note=note) for measure in MEASURES}
     draws = draw_counts(count, resamples, seed)
     found = {
         "kendall": kendall_resampled(x, y, clusters, draws),
@@ -105,9 +105,9 @@ def _estimate(value: float, resampled: Floats, wanted: int) -> Estimate:
     if len(defined) < len(resampled):
         notes.append(f"undefined in {len(resampled) - len(defined)} of {len(resampled)} resamples")
     if len(defined) < 2:
-        return Estimate(value, note="; ".join(notes))
+        return Estimate(steady(value), note="; ".join(notes))
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(value, float(low), float(high), "; ".join(notes))
+    return Estimate(steady(value), steady(low), steady(high), "; ".join(notes))
 
 
 def kendall_resampled(x: Floats, y: Floats, clusters: Ints, draws: Floats) -> Floats:

@@ -26,6 +26,10 @@ NO_SCORES = "There are no metric scores yet, so there are no correlations: compu
 SIMULATED = (
     "The grades were simulated by a program to show how the app works. They say nothing about real people."
 )
+POOLED_NAME = (
+    f"A system called {correlate.POOLED} has no correlations of its own: in the tables {correlate.POOLED} stands for "
+    "all systems together."
+)
 SOME_SIMULATED = "Some grades were simulated by a program: those of {names}."
 
 
@@ -55,7 +59,7 @@ def build(
     """
     say = progress or (lambda done, total, text: None)
     say(0, STAGES, "Aggregating grades")
-    grades = natural_order(grades, [*TASK, "annotator", "assignment"]).reset_index(drop=True)
+    grades = natural_order(grades, [*TASK, "annotator", "assignment", *columns.GRADES]).reset_index(drop=True)
     scores = tables.snippet_scores(scores)
     hashes = {"grades": digest(grades), "scores": digest(scores)}
     if decimals is not None:
@@ -147,6 +151,8 @@ def notes(grades: pd.DataFrame, scores: pd.DataFrame) -> list[str]:
     elif counted["simulated"].any():
         names = sorted(counted.loc[counted["simulated"], "annotator"].unique())
         found.append(SOME_SIMULATED.format(names=", ".join(names)))
+    if (counted["system"] == correlate.POOLED).any():
+        found.append(POOLED_NAME)
     if scores["score"].notna().sum() == 0:
         found.append(NO_SCORES)
     return found

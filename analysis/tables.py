@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.columns import SNIPPET, TASK, natural_order, usable
+from analysis.columns import SNIPPET, TASK, natural_order, steady, usable
 from analysis.correlate import LEVEL, draw_counts
 
 SYSTEMS = (
@@ -63,11 +63,11 @@ def _mean(values: np.ndarray, clusters: np.ndarray, seed: int, resamples: int) -
     if np.isnan(values).any():
         return np.nan, np.nan, np.nan
     if count < 3:
-        return float(values.mean()), np.nan, np.nan
+        return steady(values.mean()), np.nan, np.nan
     draws = draw_counts(count, resamples, seed)
     sums, sizes = np.bincount(clusters, weights=values), np.bincount(clusters)
     low, high = np.quantile((draws @ sums) / (draws @ sizes), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(values.mean()), float(low), float(high)
+    return steady(values.mean()), steady(low), steady(high)
 
 
 def grade_counts(grades: pd.DataFrame) -> pd.DataFrame:

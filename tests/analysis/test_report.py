@@ -1,0 +1,449 @@
+"""Reports: the same bytes from the same tables, and no study so odd that there is none."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import random
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from analysis import aggregate, columns, report, tables
+from analysis.__main__ import main
+from analysis.columns import TableError
+from tests.analysis.tables_of import grades_of, scores_of
+
+ROOT = Path(__file__).resolve().parents[2]
+Rows = list[dict[str, Any]]
+COLUMNS = {
+    "truth": columns.TRUTH,
+    "scores": columns.SCORES,
+    "correlations": columns.CORRELATIONS,
+    "systems": tables.SYSTEMS,
+    "grade_counts": tables.GRADE_COUNTS,
+    "grade_distribution": tables.DISTRIBUTION,
+    "annotators": tables.ANNOTATORS,
+}
+FORMULA, HTML = "=HYPERLINK(1)", "<script>alert(1)</script>&amp;"
+
+
+def study(
+    *,
+    problems: int = 8,
+    systems: tuple[str, ...] = ("alpha", "beta"),
+    annotators: int = 4,
+    metrics: tuple[str, ...] = ("bleu", "chrf"),
+    **cells: Any,
+) -> tuple[Rows, Rows]:
+    """Rows of grades and scores with a reference, made so that scores and grades go together."""
+    rng = random.Random(1)
+    grades, scores = [], []
+    for problem in range(problems):
+        for place, system in enumerate((*systems, "reference")):
+            quality = rng.randrange(3) + place % 3
+            snippet = {"problem": f"p{problem}", "system": system, "reference": system == "reference"}
+            grades += [
+                {
+                    **snippet,
+                    "annotator": f"w{worker}",
+                    "grade": min(max(quality + rng.choice([-1, 0, 0, 0, 1]), 0), 4),
+                    "seconds": rng.randrange(5, 90),
+                    **cells,
+                }
+                for worker in range(annotators)
+            ]
+            if system != "reference":
+                scores += [
+                    {
+                        **snippet,
+                        "metric": metric,
+                        "score": round((quality + rng.random()) / 6, 4),
+                        "signature": metric,
+                    }
+                    for metric in metrics
+                ]
+    return grades, scores
+
+
+def build(folder: Path, grades: Rows, scores: Rows, **options: Any) -> dict[str, Any]:
+    """A report with everything every report must be: readable files, columns, no NaN."""
+    chosen = {"seed": 1, "resamples": 40} | options
+    made = report.build(grades_of(grades), scores_of(scores), folder, **chosen)
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is no JSON")
+
+    assert json.loads((folder / "report.json").read_text(encoding="utf-8"), parse_constant=refuse) == made
+    for name, wanted in COLUMNS.items():
+        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.reader(file, strict=True))
+        assert tuple(rows[0]) == wanted
+        assert all(len(row) == len(wanted) for row in rows)
+        cells = {cell.lower() for row in rows for cell in row} - {row["system"].lower() for row in grades}
+        assert not cells & {"nan", "inf", "-inf", "none", "<na>"}
+    drawn = {path.relative_to(folder).as_posix() for path in folder.glob("figures/*")}
+    assert drawn == {picture["file"] for picture in made["figures"]}
+    assert len({name.lower() for name in drawn}) == len(made["figures"])
+    for name in drawn:
+        ElementTree.parse(folder / name)
+    for table in made["tables"].values():
+        assert all(len(row) == len(table["columns"]) for row in table["rows"])
+    assert set(made["data_sha256"]) == {"grades", "scores"}
+    return made
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def rows_of(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_same_tables_give_the_same_bytes_in_any_order(tmp_path: Path) -> None:
+    grades, scores = study()
+    extra = [{**grades[0], "grade": place % 3, "surplus": True, "seconds": place} for place in range(4)]
+    build(tmp_path / "first", [*grades, *extra], scores)
+    build(tmp_path / "again", [*grades, *extra], scores)
+    shuffled, turned = [*grades, *extra], list(scores)
+    random.Random(2).shuffle(shuffled)
+    random.Random(3).shuffle(turned)
+    build(tmp_path / "shuffled", shuffled, turned)
+    first = digests(tmp_path / "first")
+    assert digests(tmp_path / "again") == first
+    assert digests(tmp_path / "shuffled") == first
+    build(tmp_path / "seed", grades, scores, seed=2)
+    other = digests(tmp_path / "seed")
+    assert other["truth.csv"] == first["truth.csv"]
+    assert other["correlations.csv"] != first["correlations.csv"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with grades.csv and scores.csv."""
+    folder = tmp_path_factory.mktemp("files")
+    grades, scores = study(systems=("alpha", FORMULA))
+    columns.write_csv(grades_of(grades), folder / "grades.csv")
+    columns.write_csv(scores_of(scores), folder / "scores.csv")
+    return folder
+
+
+def test_the_command_gives_the_bytes_of_build_under_any_hash_seed(files: Path, tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "analysis",
+        "report",
+        str(files / "grades.csv"),
+        str(files / "scores.csv"),
+    ]
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [*command, "--output", str(tmp_path / hash_seed), "--seed", "1", "--resamples", "40"],
+            env={"PYTHONHASHSEED": hash_seed, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == f"The report is in {tmp_path / hash_seed}.\n"
+        assert all(line.startswith("Note: ") for line in done.stderr.splitlines())
+    build(tmp_path / "build", *study(systems=("alpha", FORMULA)))
+    assert digests(tmp_path / "1") == digests(tmp_path / "2") == digests(tmp_path / "build")
+
+
+def test_what_the_report_says(tmp_path: Path) -> None:
+    grades, scores = study()
+    steps: list[tuple[int, int, str]] = []
+    made = build(tmp_path, grades, scores, study="demo", progress=lambda *step: steps.append(step))
+    assert (made["study"], made["seed"], made["resamples"], made["aggregator"]) == ("demo", 1, 40, "m-msr")
+    assert made["counts"] == {
+        "grades": 96, "grades_of_references": 32, "grades_left_out": 0, "annotators": 4, "problems": 8,
+        "snippets_with_truth": 16, "metrics": 2,
+    }  # fmt: skip
+    assert made["signatures"] == ["bleu", "chrf"]
+    assert "--seed 1 --resamples 40 --aggregator m-msr" in made["command"]
+    names = {"systems", "grade_distribution", "grade_counts", "correlations", "strip_bleu", "strip_chrf"}
+    assert {picture["name"] for picture in made["figures"]} == names
+    assert all(picture[part] for picture in made["figures"] for part in ("title", "caption", "alt"))
+    shares = [done / total for done, total, _ in steps]
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0, 1)
+    assert all(text for _, _, text in steps)
+
+
+def odd_studies() -> Iterator[tuple[str, Rows, Rows, dict[str, Any], str]]:
+    """Name, grades, scores, options, and a warning that must be there (empty: none)."""
+    grades, scores = study(systems=("alpha",))
+    yield "one system", grades, scores, {}, ""
+    grades, scores = study(annotators=1)
+    yield (
+        "one annotator",
+        grades,
+        scores,
+        {},
+        "M-MSR cannot be used: it needs at least 3 annotators, and there are 1",
+    )
+    grades, scores = study(annotators=2)
+    yield "two annotators, mean", grades, scores, {"aggregator": "mean"}, ""
+    grades, scores = study(problems=1)
+    yield "one problem", grades, scores, {}, ""
+    grades, scores = study(problems=2)
+    yield "two problems", grades, scores, {}, ""
+    grades, _ = study()
+    yield "no scores", grades, [], {}, report.NO_SCORES
+    grades, scores = study()
+    yield (
+        "only undefined scores",
+        grades,
+        [{**row, "score": float("nan")} for row in scores],
+        {},
+        report.NO_SCORES,
+    )
+    yield "scores of others", grades, [{**row, "problem": "x" + row["problem"]} for row in scores], {}, ""
+    yield "all grades equal", [{**row, "grade": 3} for row in grades], scores, {}, "all grades are the same"
+    yield "all scores equal", grades, [{**row, "score": 0.5} for row in scores], {}, ""
+    yield "one resample", grades, scores, {"resamples": 1}, ""
+    yield "simulated", [{**row, "simulated": True} for row in grades], scores, {}, report.SIMULATED
+    some = [{**row, "simulated": row["annotator"] == "w1"} for row in grades]
+    yield "some simulated", some, scores, {}, report.SOME_SIMULATED.format(names="w1")
+    slider = [{**row, "grade": row["grade"] * 20 + place % 20} for place, row in enumerate(grades)]
+    yield "slider", slider, scores, {}, "mean grade instead"
+    yield "negative half grades", [{**row, "grade": row["grade"] / 2 - 1.5} for row in grades], scores, {}, ""
+    two = [{**row, "question": name} for row in grades for name in ("useful", "Useful", "why?")]
+    yield "three questions", two, scores, {}, ""
+    judged = [{**row, "judged_metric": name} for row in grades for name in ("", "bleu")]
+    yield "judged metrics beside code", judged, scores, {}, ""
+    yield "judged metrics alone", [{**row, "judged_metric": "bleu"} for row in grades], scores, {}, ""
+    yield "huge and tiny numbers", [{**row, "grade": row["grade"] * 1e14} for row in grades], scores, {}, ""
+    tiny = [{**row, "score": row["score"] * 1e-300} for row in scores]
+    yield "tiny scores", grades, tiny, {}, ""
+    single = [row for place, row in enumerate(grades) if row["annotator"] == f"w{place // 4 % 4}"]
+    yield "one grade a snippet", single, scores, {}, "share no snippet"
+    alone = [row for row in grades if row["annotator"] != "w0"] + [
+        {**grades[0], "annotator": "hermit", "problem": "far", "system": "alpha", "reference": False}
+    ]
+    yield "a hermit", alone, scores, {}, "2 groups that share no snippet"
+
+
+ODD = list(odd_studies())
+
+
+@pytest.mark.parametrize(
+    ("grades", "scores", "options", "warning"), [row[1:] for row in ODD], ids=[row[0] for row in ODD]
+)
+def test_odd_studies(
+    tmp_path: Path, grades: Rows, scores: Rows, options: dict[str, Any], warning: str
+) -> None:
+    warnings = build(tmp_path, grades, scores, **options)["warnings"]
+    assert warning in " ".join(warnings)
+    assert all(sentence.endswith(".") for sentence in warnings)
+
+
+WEIRD = [
+    FORMULA,
+    HTML,
+    "$x_1$ and $\\frac{1}",
+    "${}$%#_^\\",
+    "a" * 300,
+    "\u4f60\u597d \U0001f600 \u0627\u0644\u0639\u0631\u0628\u064a\u0629",
+    "two\nlines\tand \x07\x1b\ufffe bells",
+    "_hidden",
+    " ",
+    "all",
+    "nan",
+]
+
+
+def test_weird_names(tmp_path: Path) -> None:
+    grades, scores = study(problems=4, systems=tuple(WEIRD), annotators=3, metrics=tuple(WEIRD))
+    grades = [{**row, "annotator": WEIRD[int(row["annotator"][1:])]} for row in grades]
+    made = build(tmp_path, grades, scores, study=HTML)
+    assert {row["system"] for row in rows_of(tmp_path, "systems")} == {
+        *map(columns.safe_cell, WEIRD),
+        "reference",
+    }
+    pooled = [row for row in rows_of(tmp_path, "correlations") if row["system"] == "all"]
+    assert len(pooled) == 2 * len(WEIRD), "truths and metrics"
+    assert {row["n"] for row in pooled} == {str(4 * len(WEIRD))}
+    assert "system called all" in " ".join(made["warnings"])
+    systems = (tmp_path / "figures" / "systems.svg").read_text(encoding="utf-8")
+    assert "<script" not in systems
+    texts = set(ElementTree.fromstring(systems).itertext())
+    assert {name for name in WEIRD if name.isprintable() and len(name) < 20} <= texts
+
+
+def test_weird_questions(tmp_path: Path) -> None:
+    grades, scores = study(problems=3, annotators=3, metrics=("bleu",))
+    asked = [{**row, "question": question} for row in grades for question in (HTML, "$x_1$ \n" + "q" * 90)]
+    build(tmp_path, asked, scores)
+    assert len(rows_of(tmp_path, "truth")) == 2 * 6
+
+
+def test_file_names_of_metrics_that_look_alike_differ(tmp_path: Path) -> None:
+    grades, scores = study(metrics=("a/b", "a b", "A-B", "../../x", ""))
+    names = [picture["name"] for picture in build(tmp_path, grades, scores)["figures"]]
+    assert len([name for name in names if name.startswith("strip_")]) == 5
+    assert all(re.fullmatch(r"[\w-]+", name) for name in names)
+
+
+def test_only_references_or_nothing_is_refused_and_nothing_written(tmp_path: Path) -> None:
+    grades, scores = study()
+    for rows in (
+        [],
+        [row for row in grades if row["reference"]],
+        [{**row, "complete": False} for row in grades],
+    ):
+        with pytest.raises(TableError) as caught:
+            report.build(grades_of(rows), scores_of(scores), tmp_path / "none", seed=1)
+        assert str(caught.value) == report.NO_GRADES
+        assert not (tmp_path / "none").exists()
+
+
+def test_excluded_rows_and_references_change_no_truth(tmp_path: Path) -> None:
+    grades, scores = study()
+    build(tmp_path / "plain", grades, scores)
+    more = [{**row, "annotator": "x", "grade": 0, "excluded": True} for row in grades]
+    without = [row for row in grades if not row["reference"]]
+    build(tmp_path / "more", [*grades, *more], scores)
+    build(tmp_path / "without", without, scores)
+    for name in ("truth.csv", "correlations.csv"):
+        plain = (tmp_path / "plain" / name).read_bytes()
+        assert (tmp_path / "more" / name).read_bytes() == plain
+        assert (tmp_path / "without" / name).read_bytes() == plain
+
+
+def test_small_tables_by_hand(tmp_path: Path) -> None:
+    """Three snippets; b grades everything one lower than a; c grades one snippet."""
+    grid = {("1", "s"): (4, 3, 4), ("2", "s"): (2, 1, None), ("1", "t"): (1, 0, None)}
+    grades = [
+        {"problem": problem, "system": system, "annotator": annotator, "grade": grade, "seconds": seconds}
+        for (problem, system), values in grid.items()
+        for annotator, grade, seconds in zip("abc", values, (10, 20, 30), strict=True)
+        if grade is not None
+    ]
+    build(tmp_path, grades, [], aggregator="mean")
+    found = {row["annotator"]: row for row in rows_of(tmp_path, "annotators")}
+    assert {name: float(row["severity"]) for name, row in found.items()} == {
+        "a": pytest.approx((4 - 3.5 + 1 + 1) / 3),
+        "b": pytest.approx((3 - 4 - 1 - 1) / 3),
+        "c": pytest.approx(4 - 3.5),
+    }
+    assert [float(row["agreement"]) for row in found.values()] == [0.25, 0.0, 0.5]
+    assert [row["median_seconds"] for row in found.values()] == ["10", "20", "30"]
+    systems = {row["system"]: row for row in rows_of(tmp_path, "systems")}
+    assert float(systems["s"]["mean"]) == pytest.approx((11 / 3 + 1.5) / 2)
+    assert (systems["s"]["snippets"], systems["s"]["grades"], systems["s"]["mean_low"]) == ("2", "5", "")
+    counts = [(row["grades"], row["snippets"]) for row in rows_of(tmp_path, "grade_counts")]
+    assert counts == [("2", "2"), ("3", "1")]
+    shares = [(row["system"], row["grade"], row["grades"]) for row in rows_of(tmp_path, "grade_distribution")]
+    assert shares == [
+        ("s", "1", "1"),
+        ("s", "2", "1"),
+        ("s", "3", "1"),
+        ("s", "4", "2"),
+        ("t", "0", "1"),
+        ("t", "1", "1"),
+    ]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, list[str]]:
+    try:
+        status = main([str(argument) for argument in arguments])
+    except SystemExit as exit_:
+        status = int(exit_.code or 0)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err.splitlines()
+
+
+def test_aggregate_command(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "truth.csv"
+    status, out, _ = run(capsys, "aggregate", files / "grades.csv", "--output", target)
+    assert (status, out) == (0, f"{target}: the truth of 16 snippets by m-msr.\n")
+    truth = aggregate.aggregate(columns.read_grades(files / "grades.csv")).table
+    columns.write_csv(truth, tmp_path / "same.csv")
+    assert target.read_bytes() == (tmp_path / "same.csv").read_bytes()
+    assert "p0,'=HYPERLINK(1),0," in target.read_text(encoding="utf-8")
+    status, out, _ = run(capsys, "aggregate", files / "grades.csv", "--method", "mean", "--output", "-")
+    assert status == 0
+    rows = list(csv.DictReader(out.splitlines()))
+    assert len(rows) == 16
+    assert all(row["truth"] == row["mean"] for row in rows)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["same.csv", "truth.csv"]
+
+
+def test_refusals_are_a_sentence_and_leave_nothing(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grades, scores, target = files / "grades.csv", files / "scores.csv", tmp_path / "out"
+    bad = tmp_path / "bad.csv"
+    bad.write_text("problem,system,annotator,grade\np,s,a,x\n", encoding="utf-8")
+    empty = tmp_path / "empty.csv"
+    empty.write_text("problem,system,annotator,grade\n", encoding="utf-8")
+    calls: list[tuple[list[object], str]] = [
+        (["aggregate", bad, "--output", target], "analysis: bad.csv cannot be used: 1 bad cells or lines."),
+        (
+            ["aggregate", tmp_path / "no", "--output", target],
+            f"analysis: Cannot read {tmp_path / 'no'}: No such file",
+        ),
+        (["aggregate", grades, "--output", bad / "x"], "analysis: Cannot use "),
+        (
+            ["report", grades, bad, "--output", target, "--seed", 1],
+            "analysis: bad.csv has no column metric, score.",
+        ),
+        (["report", empty, scores, "--output", target, "--seed", 1], f"analysis: {report.NO_GRADES}"),
+        (["report", grades, scores, "--output", bad, "--seed", 1], f"analysis: {bad} is a file: "),
+        (["report", grades, scores, "--output", target, "--seed", -1], "analysis: --seed must be"),
+        (
+            ["report", grades, scores, "--output", target, "--seed", 1, "--resamples", 0],
+            "analysis: --resamples must be",
+        ),
+    ]
+    before = digests(tmp_path)
+    for arguments, sentence in calls:
+        status, out, lines = run(capsys, *arguments)
+        assert (status, out) == (2, "")
+        assert lines[0].startswith(sentence)
+        assert digests(tmp_path) == before
+        assert not target.exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [["report", "a", "b", "--output", "c"], ["aggregate", "a"], [], ["magic"]]
+)
+def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    status, _, lines = run(capsys, *arguments)
+    assert status == 2
+    assert lines[0].startswith("usage: python -m analysis")
+
+
+def test_an_old_report_stays_whole_when_a_new_one_is_refused(
+    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["report", files / "grades.csv", files / "scores.csv", "--output", tmp_path, "--resamples", 20]
+    assert run(capsys, *call, "--seed", 1)[0] == 0
+    first = digests(tmp_path)
+    call[1] = tmp_path / "truth.csv"
+    assert run(capsys, *call, "--seed", 1)[0] == 2
+    assert digests(tmp_path) == first
+
+
+def test_reading_what_the_report_wrote(files: Path, tmp_path: Path) -> None:
+    grades, scores = columns.read_grades(files / "grades.csv"), columns.read_scores(files / "scores.csv")
+    report.build(grades, scores, tmp_path, seed=1, resamples=5)
+    again = columns.read_scores(tmp_path / "scores.csv")
+    pd.testing.assert_frame_equal(again, tables.snippet_scores(scores))
