@@ -22,7 +22,14 @@
   const activeSeconds = () => ((active + (since === null ? 0 : performance.now() - since)) / 1000).toFixed(1);
   const restartClock = () => { active = 0; since = document.hidden ? null : performance.now(); };
 
+  // Spoken from a place that stays when the page's content is replaced.
+  const spoken = document.createElement("p");
+  spoken.className = "hidden";
+  spoken.setAttribute("role", "status");
+  document.body.append(spoken);
+
   function say(text, failed = false) {
+    if (spoken.textContent !== text) spoken.textContent = text;
     const saved = $("saved");
     if (!saved) return;
     saved.textContent = text;
@@ -36,10 +43,8 @@
   }
 
   // Put the next page into this one: no reload, no flash, the keyboard stays where it is needed.
-  function show(html, url) {
-    const next = new DOMParser().parseFromString(html, "text/html");
+  function show(next) {
     const content = next.getElementById("content");
-    if (!content || new URL(url).origin !== location.origin) { location.assign(url); return; }
     $("bar").innerHTML = next.getElementById("bar").innerHTML;
     content.querySelectorAll("script").forEach((script) => script.remove());
     $("content").innerHTML = content.innerHTML;
@@ -59,7 +64,7 @@
           method: "POST", body, credentials: "same-origin",
           headers: { "Content-Type": "application/x-www-form-urlencoded" },
         });
-        if (answer.status < 500) return answer;
+        if (answer.status < 500) return { answer, html: await answer.text() };
       } catch { /* no connection: try again */ }
       say("Not saved yet: trying again", true);
       await new Promise((done) => {
@@ -69,19 +74,25 @@
     }
   }
 
-  async function send(url, body, action) {
+  async function send(url, body, again = false) {
     if (sending) return;
     sending = true;
-    document.querySelectorAll("#grade button[name=action]").forEach((button) => { button.disabled = true; });
-    store.set(WAITING, JSON.stringify({ url, body }));
+    document.querySelectorAll("#grade button[name=action], #grade fieldset").forEach((part) => { part.disabled = true; });
+    store.set(WAITING, JSON.stringify({ url, body, again }));
     say("Saving");
-    const answer = await deliver(url, body);
-    const html = await answer.text();
-    store.set(WAITING, null);
+    const { answer, html } = await deliver(url, body);
+    const next = new DOMParser().parseFromString(html, "text/html");
+    const odd = answer.status === 403 || !next.getElementById("content") || !next.getElementById("bar");
     sending = false;
-    if (answer.status === 403) { location.reload(); return; }
-    show(html, answer.url);
-    if (answer.ok) say(action === "skip" ? "Skipped" : "Saved");
+    if (odd && !again) { // the session's cookie is gone, or this was no page of ours: once more after a reload
+      store.set(WAITING, JSON.stringify({ url, body, again: true }));
+      location.reload();
+      return;
+    }
+    store.set(WAITING, null);
+    if (odd) { location.assign(url); return; }
+    show(next);
+    if (answer.ok) say(new URLSearchParams(body).get("action") === "skip" ? "Skipped" : "Saved");
   }
 
   function submit(event) {
@@ -97,7 +108,7 @@
     form.elements.active_seconds.value = activeSeconds();
     const body = new URLSearchParams(new FormData(form));
     body.set("action", action);
-    send(form.getAttribute("action"), body.toString(), action);
+    send(form.getAttribute("action"), body.toString());
   }
 
   function key(event) {
@@ -154,11 +165,11 @@
     const waiting = store.get(WAITING);
     if (!waiting || !$("grade")) return;
     try {
-      const { url, body } = JSON.parse(waiting);
+      const { url, body, again } = JSON.parse(waiting);
       if (url !== $("grade").getAttribute("action")) return;
       const form = new URLSearchParams(body);
       form.set("csrfmiddlewaretoken", $("grade").elements.csrfmiddlewaretoken.value);
-      send(url, form.toString(), form.get("action"));
+      send(url, form.toString(), again);
     } catch { store.set(WAITING, null); }
   }
 
