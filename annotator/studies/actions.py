@@ -115,20 +115,22 @@ def add_material(study: Study, material: Material) -> Added:
     stored, and Conflict when something is new and the study is no draft any more.
     """
     with transaction.atomic():
-        study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        problems, new_problems = _add_problems(study, material)
-        systems, new_systems = _add_systems(study, material)
-        new = _new_snippets(study, material, problems, systems)
-        if (new or new_problems) and study.state != Study.State.DRAFT:
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        problems, new_problems = _add_problems(locked, material)
+        systems, new_systems = _add_systems(locked, material)
+        new = _new_snippets(locked, material, problems, systems)
+        if (new or new_problems) and locked.state != Study.State.DRAFT:
             raise Conflict(
-                f"The study {study.slug!r} is {study.get_state_display().lower()}: nothing can be added to it. "
+                f"The study {locked.slug!r} is {locked.get_state_display().lower()}: nothing can be added to it. "
                 "Import the file as a study of its own with --slug."
             )
         Snippet.objects.bulk_create(new, batch_size=BATCH)
-        items = _make_items(study, new)
-        study.item_count = study.items.count()
-        study.notes = "\n".join(dict.fromkeys([*study.notes.splitlines(), *material.notes]))
-        study.save(update_fields=["item_count", "notes"])
+        items = _make_items(locked, new)
+        locked.item_count = locked.items.count()
+        new_notes = [note for note in material.notes if note not in locked.notes]
+        locked.notes = "\n".join(filter(None, [locked.notes, *new_notes]))
+        locked.save(update_fields=["item_count", "notes"])
+    study.refresh_from_db()
     return Added(new_problems, new_systems, len(new), items)
 
 
