@@ -167,9 +167,11 @@ class _Batch:
     def __init__(self, study: Study) -> None:
         self.study, self.protocol = study, study.read_protocol()
         self.questions = {question.key: question for question in self.protocol.questions}
+        # Locked, because people may be taking the same items while this is checked against the target.
+        locked = study.items.select_for_update(no_key=True, of=("self",))
         self.items = {
             (item.snippet.problem.key, item.snippet.system.name, item.snippet.sample): item
-            for item in study.items.select_related("snippet__problem", "snippet__system")
+            for item in locked.select_related("snippet__problem", "snippet__system").order_by("pk")
         }
         self.people = {person.pseudonym: person for person in study.annotators.all()}
         fields = ("assignment__annotator__pseudonym", "assignment__item_id", "question", "value")
@@ -257,7 +259,8 @@ class _Batch:
         for count, pks in by_count.items():
             for start in range(0, len(pks), BATCH):
                 Item.objects.filter(pk__in=pks[start : start + BATCH]).update(taken=F("taken") + count)
-        Annotator.objects.bulk_update(self.people.values(), ["handed", "graded"], batch_size=BATCH)
+        graders = {name: self.people[name] for name, _ in self.new}  # not those who are grading right now
+        Annotator.objects.bulk_update(graders.values(), ["handed", "graded"], batch_size=BATCH)
         return AddedGrades(len(grades), added, self.known)
 
     def _add_people(self) -> int:

@@ -133,7 +133,6 @@ def _import_material(
     else:
         check_same(study, options)
     added = actions.add_material(study, material)
-    study.refresh_from_db()
     return Imported(study, added, remarks=list(material.remarks), is_new=is_new)
 
 

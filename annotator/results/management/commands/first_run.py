@@ -88,7 +88,6 @@ def load_demo() -> None:
         studies.add_material(study, read_snippets(SNIPPETS))
         rows = [Row(f"grade {number}", cells) for number, cells in enumerate(simulate_grades(SEED), start=1)]
         add_grades(study, read_grade_rows(rows, "demo", study.read_protocol()))
-        study.refresh_from_db()
         studies.open_study(study)
 
 
