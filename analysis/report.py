@@ -238,11 +238,12 @@ def _draw_metrics(
         pairs = own["truth"].merge(values[[*columns.SNIPPET, "score"]], on=columns.SNIPPET)
         if pairs.empty:
             continue
+        some = f" ({figures.DOTS} of {len(pairs)} are drawn)" if len(pairs) > figures.DOTS else ""
         tau = None if np.isnan(kendall) else kendall
         picture = figures.Picture(
             f"strip_{names[metric]}{tail}",
             f"{metric} by truth{of}",
-            f"Each dot is a snippet, moved sideways a little; the line joins mean scores. Truth: {aggregator}.",
+            f"Each dot is a snippet{some}, moved sideways a little; the line joins mean scores. Truth: {aggregator}.",
             f"{metric} of {len(pairs)} snippets by truth" + ("" if tau is None else f"; tau-b {tau:.3f}"),
         )
         pairs = pairs.rename(columns={"truth": "value"})

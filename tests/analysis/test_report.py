@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis import aggregate, columns, report, tables
+from analysis import aggregate, columns, figures, report, tables
 from analysis.__main__ import main
 from analysis.columns import TableError
 from tests.analysis.tables_of import grades_of, scores_of
@@ -447,3 +447,13 @@ def test_reading_what_the_report_wrote(files: Path, tmp_path: Path) -> None:
     report.build(grades, scores, tmp_path, seed=1, resamples=5)
     again = columns.read_scores(tmp_path / "scores.csv")
     pd.testing.assert_frame_equal(again, tables.snippet_scores(scores))
+
+
+def test_figures_of_large_studies_stay_small(tmp_path: Path) -> None:
+    pairs = pd.DataFrame(
+        {"value": [place % 5 for place in range(9000)], "score": [place / 9000 for place in range(9000)]}
+    )
+    figures.strip(pairs, "bleu", 0.1, tmp_path / "strip.svg", seed=1)
+    svg = (tmp_path / "strip.svg").read_text(encoding="utf-8")
+    assert len(re.findall(r"M[\d.]+ [\d.]+h0", svg)) == figures.DOTS
+    assert len(svg) < 100_000
