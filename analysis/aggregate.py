@@ -61,8 +61,8 @@ def m_msr(
     trouble = _trouble(common, count, kinds)
     if not trouble:
         skills, iterations = _fixed_point(common, agreed, kinds, int(tasks.max()) + 1)
-        if skills is None:
-            trouble = "the annotators fall into camps that contradict each other, and none is the larger one"
+        if isinstance(skills, str):
+            trouble = skills
         else:
             weights = np.log((1 + (kinds - 1) * skills) / (1 - skills))
             return Votes(_vote(workers, tasks, labels, weights), weights, iterations, _thin(common))
@@ -104,8 +104,8 @@ def _thin(common: Floats) -> list[str]:
     ]
 
 
-def _fixed_point(common: Floats, agreed: Floats, kinds: int, tasks: int) -> tuple[Floats | None, int]:
-    """(W,) skills in (-1/(M-1), 1) and the number of iterations; None if no sign has the majority."""
+def _fixed_point(common: Floats, agreed: Floats, kinds: int, tasks: int) -> tuple[Floats | str, int]:
+    """(W,) skills in (-1/(M-1), 1), or the reason why there are none; and the number of iterations."""
     seen = common > 0
     share = np.divide(agreed, common, out=np.zeros_like(agreed), where=seen)
     covariance = kinds / (kinds - 1) * share - 1 / (kinds - 1)
@@ -114,24 +114,28 @@ def _fixed_point(common: Floats, agreed: Floats, kinds: int, tasks: int) -> tupl
     # The published implementation draws both factors from one seed: they begin equal.
     first = np.random.RandomState(0).uniform(size=len(common))
     left, right, iterations = first.copy(), first.copy(), 0
-    for iterations in range(1, MAX_ITERATIONS + 1):  # noqa: B007
+    for iterations in range(1, MAX_ITERATIONS + 1):
         old = np.outer(left, right)
         right = _half_step(strength, left, right, drop, tasks)
         left = _half_step(strength, right, left, drop, tasks)
-        if np.linalg.norm(np.outer(left, right) - old) < TOLERANCE:
+        with np.errstate(over="ignore", invalid="ignore"):
+            change = np.linalg.norm(np.outer(left, right) - old)
+        if not np.isfinite(change):
+            return "its estimates do not settle on these grades", iterations
+        if change < TOLERANCE:
             break
     with np.errstate(divide="ignore", invalid="ignore"):
         skills = left * np.sqrt(np.linalg.norm(right) / np.linalg.norm(left))
     signs = _signs(np.where(seen, covariance, 0.0))
     if signs is None or not np.isfinite(skills).all():
-        return None, iterations
+        return "the annotators fall into camps that contradict each other, and none is the larger one", iterations
     low, high = -1 / (kinds - 1) + 1 / np.sqrt(tasks), 1 - 1 / np.sqrt(tasks)
     return np.clip(skills * signs, min(low, high), high), iterations
 
 
 def _half_step(strength: Floats, fixed: Floats, moving: Floats, drop: int, tasks: int) -> Floats:
     """One simultaneous update of all of `moving`: the mean of the ratios without the `drop` most extreme each side."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratios = np.sort(np.where(np.isinf(strength), np.inf, strength / fixed[None, :]), axis=1)
     known = np.isfinite(ratios).sum(axis=1)
     low = np.minimum(drop, (ratios < moving[:, None]).sum(axis=1))
