@@ -28,9 +28,11 @@ class OpenPage(Protocol):
     def __call__(self, **options: Any) -> Page: ...
 
 
-@pytest.fixture(autouse=True)
-def _database(transactional_db: None) -> None:
-    """Browser tests always have the database, and commit."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests always have both databases, and commit."""
+    for item in items:
+        if "browser" in item.path.parts:
+            item.add_marker(pytest.mark.django_db(transaction=True, databases=["default", "reader"]))
 
 
 @pytest.fixture(scope="session")
