@@ -62,6 +62,8 @@ def read_package(path: Path, dataset: str | None) -> Package:
             f"{path} is no replication package: it has no folder data/to-grade. To import snippets, name a file."
         )
     known = sorted(folder.name for folder in (data / "to-grade").iterdir() if folder.is_dir())
+    if not known:
+        raise BadInput(f"The package holds no data set: {data / 'to-grade'} has no folders.")
     if dataset is None and len(known) == 1:
         dataset = known[0]
     if dataset not in known:
@@ -97,7 +99,7 @@ class _PackageReader:
             sources = [plain] if plain.is_file() else graders[:1]
             if not sources:
                 raise BadInput(f"{self.folder} holds neither {merged.name} nor {plain.name}.")
-            rows = self.merge_by_intent(self.load(sources[0]))
+            rows = self.merge_by_intent(self.load(sources[0]), sources[0].name)
             self.add_rows(rows, sources[0].name)
             self.add_raw_grades(rows, graders)
         self.note_references()
@@ -107,7 +109,7 @@ class _PackageReader:
         try:
             rows = json.loads(read_text(path))
         except (ValueError, RecursionError) as error:
-            raise BadInput(f"{path.name} is not JSON: {error}") from error
+            raise BadInput(f"{path.name} is not JSON: {error}.") from error
         if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
             raise BadInput(f"{path.name} must hold a list of objects.")
         for name in dict.fromkeys(name for row in rows for name in row):
@@ -125,6 +127,8 @@ class _PackageReader:
     def add_rows(self, rows: list[dict[str, Any]], name: str) -> None:
         """Problems are named by their row, counted from 0; the order of systems in the file is of no account."""
         self.names = self.systems(rows)
+        if not self.names:
+            raise BadInput(f"{name}: no row holds the code of a system.")
         if REFERENCE in self.names:
             raise BadInput(f"{name}: no system can be called {REFERENCE!r}. Rename it in the files.")
         for number, row in enumerate(rows):
@@ -161,8 +165,12 @@ class _PackageReader:
         for number, row in enumerate(rows):
             for system in [*self.names, HUMAN]:
                 given = row.get(f"grade-{system}", {})
-                for grader, grade in given.items() if isinstance(given, dict) else ():
-                    self.add_grade(str(number), system, grader, grade, f"{name}, row {number}")
+                place = f"{name}, row {number}"
+                if not isinstance(given, dict):
+                    self.bad.append(f"{place}: the grades of {system} are no object of graders and grades.")
+                    continue
+                for grader, grade in given.items():
+                    self.add_grade(str(number), system, grader, grade, place)
 
     def add_grade(self, problem: str, system: str, grader: str, grade: Any, place: str) -> None:
         if grade == SKIPPED:
@@ -178,15 +186,26 @@ class _PackageReader:
         name = REFERENCE if system == HUMAN else system
         self.package.grades.append(PackageGrade(problem, name, grader, grade, place))
 
-    def merge_by_intent(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def merge_by_intent(self, rows: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
         """Rows of one intent become one problem with all their references; a row without an intent stays alone."""
+        systems = self.systems(rows)
         merged: dict[str, dict[str, Any]] = {}
+        other: list[str] = []
         for number, row in enumerate(rows):
             key = str(row.get("intent") or number)
             known = merged.setdefault(key, {**row, HUMAN: []})
+            other += [
+                f"{system} in row {number}" for system in systems if row.get(system) != known.get(system)
+            ]
             human = row.get(HUMAN)
-            if isinstance(human, str) and human not in known[HUMAN]:
-                known[HUMAN].append(human)
+            for code in human if isinstance(human, list) else [human]:
+                if code is not None and code not in known[HUMAN]:
+                    known[HUMAN].append(code)
+        if other:
+            self.package.material.notes.append(
+                f"{name}: rows of the same intent were merged. Where their code differs ({', '.join(other)}), that of "
+                "the first row stands."
+            )
         return list(merged.values())
 
     def raw_cells(self, graders: list[Path]) -> tuple[Cells, int]:
@@ -214,7 +233,7 @@ class _PackageReader:
             for system in [*self.names, HUMAN]:
                 for grader, grade in cells.get((key, system), {}).items():
                     self.add_grade(
-                        str(number), system, grader, grade, f"{grader}.{self.dataset}.json, {key!r}"
+                        str(number), system, grader, grade, f"{grader}.{self.dataset}.json, {key!r:.60}"
                     )
         if differing:
             self.package.material.notes.append(
