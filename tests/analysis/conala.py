@@ -25,7 +25,7 @@ def read(shared: Path, name: str) -> list[dict[str, Any]]:
 
 
 def conala_grades(shared: Path) -> pd.DataFrame:
-    """12,533 grades: 10,602 of generated snippets, the others of references."""
+    """12,476 grades: 10,602 of generated snippets, the others of references."""
     return grades_of(
         {
             "problem": str(place),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis import aggregate as ours
+from analysis import columns
 from analysis.aggregate import aggregate, m_msr
 from tests.analysis.conala import conala_grades, published_truth
 from tests.analysis.tables_of import grades_from, grades_of
@@ -34,7 +35,12 @@ def voted(votes: Votes) -> ours.Votes:
 def table_of(votes: Votes, method: str = "m-msr") -> dict[tuple[str, str], float]:
     truth = aggregate(grades_from(votes), method).table
     assert truth[["truth", "mean", "n"]].notna().all(axis=None)
-    return {(row.problem, row.system): row.truth for row in truth.itertuples()}
+    return truths_of(truth)
+
+
+def truths_of(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """(problem, system) -> truth."""
+    return dict(zip(zip(table["problem"], table["system"], strict=True), table["truth"], strict=True))
 
 
 def slow_m_msr(votes: Votes) -> tuple[list[float], list[int], int]:
@@ -129,7 +135,7 @@ def test_conala_as_published(shared_data: Path) -> None:
     grades = conala_grades(shared_data)
     found = aggregate(grades)
     assert found.warnings == []
-    labels = {(row.problem, row.system): row.truth for row in found.table.itertuples()}
+    labels = truths_of(found.table)
     assert labels == published_truth(shared_data)
     assert len(labels) == 2360
     assert found.table["n"].sum() == 10602
@@ -141,7 +147,7 @@ def test_conala_needs_as_many_iterations_as_crowd_kit(shared_data: Path) -> None
     grades = conala_grades(shared_data)
     rows = grades[~grades["reference"]]
     workers = pd.factorize(rows["annotator"])[0].astype(np.int64)
-    tasks = rows.groupby(["problem", "system"]).ngroup().to_numpy()
+    tasks = rows.groupby(["problem", "system"]).ngroup().to_numpy().astype(np.int64)
     assert m_msr(workers, tasks, rows["grade"].to_numpy(np.int64)).iterations == 49
 
 
@@ -313,7 +319,7 @@ def test_questions_and_judged_metrics_are_apart_and_references_are_left_out() ->
 
 def test_no_grades() -> None:
     found = aggregate(grades_of([]))
-    assert list(found.table.columns) == list(ours.TRUTH)
+    assert list(found.table.columns) == list(columns.TRUTH)
     assert list(found.weights.columns) == list(ours.WEIGHTS)
     assert len(found.table) == 0
 
@@ -345,9 +351,9 @@ def test_names_of_annotators_and_systems_change_nothing(seed: int) -> None:
     turned = [((worker * 3 + 1) % 7, task, label) for worker, task, label in votes]
     assert table_of(turned) == first
     renamed = grades_from(votes).assign(system=lambda table: table["system"].map({"a": "z", "b": "k"}))
-    again = aggregate(renamed).table
+    again = truths_of(aggregate(renamed).table)
     names = {"z": "a", "k": "b"}
-    assert {(row.problem, names[row.system]): row.truth for row in again.itertuples()} == first
+    assert {(problem, names[system]): truth for (problem, system), truth in again.items()} == first
 
 
 def test_many_annotators() -> None:

@@ -457,3 +457,18 @@ def test_figures_of_large_studies_stay_small(tmp_path: Path) -> None:
     svg = (tmp_path / "strip.svg").read_text(encoding="utf-8")
     assert len(re.findall(r"M[\d.]+ [\d.]+h0", svg)) == figures.DOTS
     assert len(svg) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("row", "name", "text"),
+    [
+        ({"kendall": 0.4626, "kendall_low": 0.43, "kendall_high": 1.0}, "kendall", ".463 [.430, 1.000]"),
+        ({"pearson": -0.05, "pearson_low": -0.9996, "pearson_high": 0.0}, "pearson", "-.050 [-1.000, .000]"),
+        ({"spearman": 0.5, "spearman_low": float("nan")}, "spearman", ".500"),
+        ({"mean": 0.456, "mean_low": 0.4, "mean_high": 10.5}, "mean", "0.46 [0.40, 10.50]"),
+        ({"n": 12.0}, "n", "12"),
+        ({"kendall": None}, "kendall", "–"),
+    ],
+)
+def test_numbers_are_shown_as_published_tables_have_them(row: dict[str, Any], name: str, text: str) -> None:
+    assert report._text(row, name) == text
