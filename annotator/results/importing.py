@@ -52,6 +52,8 @@ class Imported:
 
 def import_path(path: Path, options: Options) -> Imported:
     """Import a package, a file of snippets or a file of grades. Raises CodejuryError; then nothing is stored."""
+    if options.slug is not None:
+        actions.check_slug(options.slug)
     if is_folder(path):
         return _import_package(path, options)
     if options.dataset:
@@ -81,7 +83,7 @@ def is_folder(path: Path) -> bool:
 
 def default_slug(name: str) -> str:
     """A slug from the name of a file. Raises BadInput if nothing of it can stand in a link."""
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower())[:60].strip("-")
     if not slug:
         raise BadInput(f"No link can be made of the name {name!r}. Choose one with --slug.")
     return slug

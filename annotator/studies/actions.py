@@ -41,10 +41,7 @@ def create_study(
     Raises BadInput: a slug that cannot stand in a link or is taken, an unfit title, an unknown protocol or policy,
     a target below 1, a seed outside 0 .. 2**63 - 1.
     """
-    if not SLUG.fullmatch(slug):
-        raise BadInput(
-            f"{slug!r} cannot stand in a link: use up to 60 of a-z, 0-9, - and _, a letter or digit first."
-        )
+    check_slug(slug)
     if unfit(title, MAX_TITLE):
         raise BadInput(f"The title {unfit(title, MAX_TITLE)}")
     if Study.objects.filter(slug=slug).exists():
@@ -67,6 +64,14 @@ def create_study(
         target=target if target is not None else protocol.target,
         seed=secrets.randbelow(2**31) if seed is None else seed,
     )
+
+
+def check_slug(slug: str) -> None:
+    """Raises BadInput if the text cannot name a study."""
+    if not SLUG.fullmatch(slug):
+        raise BadInput(
+            f"{slug!r:.80} cannot stand in a link: use up to 60 of a-z, 0-9, - and _, a letter or digit first."
+        )
 
 
 def open_study(study: Study) -> None:
