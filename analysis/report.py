@@ -364,6 +364,14 @@ def _text(row: dict[str, Any], name: str) -> str:
     if float(value).is_integer() and name not in ("mean", "truth", *columns.MEASURES):
         return f"{int(value)}"
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
-    places = 3 if name in columns.MEASURES else 2
-    text = f"{value:.{places}f}"
-    return text if low is None or pd.isna(low) else f"{text} [{low:.{places}f}, {high:.{places}f}]"
+    if low is None or pd.isna(low):
+        return _rounded(value, name)
+    return f"{_rounded(value, name)} [{_rounded(low, name)}, {_rounded(high, name)}]"
+
+
+def _rounded(value: float, name: str) -> str:
+    """Correlations as the published tables have them: three places and no zero before the point."""
+    if name not in columns.MEASURES:
+        return f"{value:.2f}"
+    text = f"{value:.3f}"
+    return text.replace("0.", ".", 1) if abs(float(text)) < 1 else text
