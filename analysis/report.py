@@ -363,10 +363,10 @@ def _text(row: dict[str, Any], name: str) -> str:
         return "\N{EN DASH}"
     if float(value).is_integer() and name not in ("mean", "truth", *columns.MEASURES):
         return f"{int(value)}"
-    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    low = row.get(f"{name}_low")
     if low is None or pd.isna(low):
         return _rounded(value, name)
-    return f"{_rounded(value, name)} [{_rounded(low, name)}, {_rounded(high, name)}]"
+    return f"{_rounded(value, name)} [{_rounded(low, name)}, {_rounded(row[f'{name}_high'], name)}]"
 
 
 def _rounded(value: float, name: str) -> str:
