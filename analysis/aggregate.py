@@ -128,7 +128,10 @@ def _fixed_point(common: Floats, agreed: Floats, kinds: int, tasks: int) -> tupl
         skills = left * np.sqrt(np.linalg.norm(right) / np.linalg.norm(left))
     signs = _signs(np.where(seen, covariance, 0.0))
     if signs is None or not np.isfinite(skills).all():
-        return "the annotators fall into camps that contradict each other, and none is the larger one", iterations
+        return (
+            "the annotators fall into camps that contradict each other, and none is the larger one",
+            iterations,
+        )
     low, high = -1 / (kinds - 1) + 1 / np.sqrt(tasks), 1 - 1 / np.sqrt(tasks)
     return np.clip(skills * signs, min(low, high), high), iterations
 
