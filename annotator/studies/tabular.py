@@ -96,7 +96,9 @@ def _csv_rows(name: str, text: str, bad: list[str]) -> Iterator[Row]:
             if not header:
                 header = _header(f"{name}:{line}", cells)
             elif len(cells) != len(header):
-                bad.append(f"{name}:{line}: {len(cells)} cells, but {len(header)} columns.")
+                bad.append(
+                    f"{name}:{line}: {len(cells)} cells, but {len(header)} columns (is a comma not quoted?)."
+                )
             else:
                 yield Row(f"{name}:{line}", dict(zip(header, cells, strict=True)))
     except csv.Error as error:

@@ -6,19 +6,21 @@ import csv
 import gzip
 import json
 import os
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import models
+from django.db import OperationalError, models
 
 from annotator.grading.access import drifted
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.results.importing import default_slug
 from annotator.studies.actions import close_study
 from annotator.studies.models import Item, Problem, Snippet, Study, System
+from tests.environment import ROOT
 
 pytestmark = pytest.mark.django_db
 PNG = b"\x89PNG\r\n\x1a\n" + b"picture"
@@ -308,6 +310,26 @@ def test_many_and_long_complaints_are_cut(tmp_path: Path) -> None:
     assert (len(lines), lines[-1]) == (202, "... and 200 more.")
     told = refusal(save(tmp_path, [SNIPPETS[0] | {"image": "x" * 100_000}]))
     assert max(map(len, told.splitlines())) < 500
+
+
+def test_the_file_and_the_command_of_the_tutorial(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    [rows] = re.findall(r"```json\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "snippets.jsonl").write_text(rows, encoding="utf-8")
+    [command] = re.findall(r"manage\.py import_study (snippets\.jsonl .*)", text)
+    name, *options = command.split()
+    assert "mine: 2 new problems, 3 new systems, 6 new snippets, 6 new items." in run(
+        tmp_path / name, *options
+    )
+    assert Study.objects.get().state == "open"
+
+
+def test_a_database_without_tables_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any) -> None:
+        raise OperationalError("no such table: studies_study")
+
+    monkeypatch.setattr("annotator.results.management.commands.import_study.import_path", broken)
+    assert "no such table: studies_study). Has it its tables?" in refusal(save(tmp_path, SNIPPETS))
 
 
 def test_slugs_from_names() -> None:
