@@ -3,6 +3,7 @@
 
 (() => {
   const RETRY = [1000, 2000, 4000, 8000, 15000];
+  const PATIENCE = 20000; // milliseconds until an answer that does not come is asked for again
   const WAITING = `codejury:waiting:${location.pathname}`;
   let sending = false;
 
@@ -61,7 +62,7 @@
     for (let attempt = 0; ; attempt += 1) {
       try {
         const answer = await fetch(url, {
-          method: "POST", body, credentials: "same-origin",
+          method: "POST", body, credentials: "same-origin", signal: AbortSignal.timeout?.(PATIENCE),
           headers: { "Content-Type": "application/x-www-form-urlencoded" },
         });
         if (answer.status < 500) return { answer, html: await answer.text() };
@@ -101,6 +102,7 @@
     event.preventDefault();
     const action = event.submitter?.value || "grade";
     if (action === "grade" && !form.querySelector("input[name=value]:checked")) {
+      say("");
       complain("Please choose one of the answers.");
       form.querySelector("input[name=value]").focus();
       return;
@@ -116,6 +118,7 @@
     if (!form || sending || event.repeat || event.ctrlKey || event.metaKey || event.altKey || $("shortcuts").open) return;
     if (event.target.closest("input[type=text], textarea, select")) return;
     const onControl = event.target.closest("a, button");
+    if (event.key.length === 1 && !singleKeys()) return;
     if (event.key >= "0" && event.key <= "9") {
       const option = form.querySelector(`input[name=value][value="${event.key}"]`);
       if (option) { option.checked = true; complain(""); option.focus({ preventScroll: true }); event.preventDefault(); }
@@ -129,6 +132,9 @@
     }
   }
 
+  // Who dictates or types by accident can turn off the keys that are a single character (WCAG 2.1.4).
+  const singleKeys = () => store.get("codejury:keys") !== "0";
+
   // How the code is shown is the reader's choice and is remembered.
   function dress() {
     const code = $("code");
@@ -138,6 +144,8 @@
     document.documentElement.style.setProperty("--code-size", `${size}px`);
     code.classList.toggle("wrapped", wrapped);
     $("wrap").setAttribute("aria-pressed", String(wrapped));
+    $("single").checked = singleKeys();
+    document.body.classList.toggle("keyless", !singleKeys());
   }
 
   function click(event) {
@@ -148,7 +156,7 @@
     else if (id === "larger") store.set("codejury:size", String(Math.min(size + 1, 26)));
     else if (id === "keys") $("shortcuts").showModal();
     else if (id === "copy") {
-      navigator.clipboard?.writeText($("link").value).then(() => { $("copy").textContent = "Copied"; });
+      navigator.clipboard?.writeText($("link").value).then(() => { $("copy").textContent = "Copied"; say("Copied"); }, () => {});
       $("link").select();
     } else return;
     dress();
@@ -176,7 +184,10 @@
   document.addEventListener("submit", submit);
   document.addEventListener("keydown", key);
   document.addEventListener("click", click);
-  document.addEventListener("change", (event) => { if (event.target.name === "value") complain(""); });
+  document.addEventListener("change", ({ target }) => {
+    if (target.name === "value") complain("");
+    if (target.id === "single") { store.set("codejury:keys", target.checked ? null : "0"); dress(); }
+  });
   window.addEventListener("beforeunload", (event) => { if (sending) event.preventDefault(); });
   prepare();
   resume();

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, Route, expect
 
 from annotator.grading.models import Annotator, Assignment, Grade
-from annotator.studies.models import Snippet
+from annotator.studies.models import Problem, Snippet
 from tests.browser.conftest import OpenPage, Watch
-from tests.browser.helpers import PHONE, assert_accessible, shoot
+from tests.browser.helpers import DESK, PHONE, WIDE, assert_accessible, shoot
 from tests.factories import make_study
 
 WIDE_CODE = "\n".join(f"value_{number} = compute({'argument, ' * 20})" for number in range(40))
@@ -265,3 +269,62 @@ def test_each_page_is_accessible_and_fits(
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
     check("thanks")
+
+
+def test_single_keys_can_be_turned_off(page: Page) -> None:
+    make_study()
+    start(page)
+    page.keyboard.press("?")
+    page.get_by_label("Use these keys").uncheck()
+    assert_accessible(page)
+    page.get_by_role("button", name="Close").click()
+    for key in ("3", "s", "?"):
+        page.keyboard.press(key)
+    assert page.get_by_role("radio", checked=True).count() == 0
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.reload()
+    page.keyboard.press("3")
+    assert page.get_by_role("radio", checked=True).count() == 0
+    page.get_by_role("button", name="Shortcuts").click()
+    page.get_by_label("Use these keys").check()
+    page.keyboard.press("Escape")
+    grade_by_keys(page, 3)
+
+
+def add_image(media: Path) -> str:
+    """A picture like that of a card among the study's files; returns its name."""
+    content = io.BytesIO()
+    Image.new("RGB", (300, 420), "gray").save(content, "PNG")
+    name = f"{hashlib.sha256(content.getvalue()).hexdigest()}.png"
+    (media / "images").mkdir(parents=True)
+    (media / "images" / name).write_bytes(content.getvalue())
+    return name
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESK, WIDE], ids=["phone", "desk", "wide"])
+@pytest.mark.parametrize("picture", [False, True], ids=["text", "picture"])
+def test_problem_code_and_buttons_have_room(
+    open_page: OpenPage, settings: Any, tmp_path: Path, viewport: dict[str, int], picture: bool
+) -> None:
+    """Nothing collapses; on a desk all of it is in the window, however long the problem and the code."""
+    settings.MEDIA_ROOT = tmp_path
+    make_study(problems=1, systems=("a",), references=0)
+    Snippet.objects.update(code=WIDE_CODE)
+    Problem.objects.update(intent="Add all the numbers of a file. " * 60)
+    if picture:
+        Problem.objects.update(intent="", image=add_image(tmp_path), image_alt="A card")
+    page = open_page(viewport=viewport)
+    start(page)
+    page.wait_for_load_state("networkidle")
+    narrow(page)
+    for name in ("#problem", "#code", "#grade") + (("#problem img",) if picture else ()):
+        box = page.locator(name).bounding_box()
+        assert box is not None
+        assert box["width"] > 220, name
+        assert box["height"] > 100, name
+    if picture:
+        assert page.get_by_role("img", name="A card").evaluate("image => image.naturalWidth") == 300
+    if viewport != PHONE and not picture:
+        box = page.get_by_role("button", name="Save and next").bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= viewport["height"]
