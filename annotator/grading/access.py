@@ -23,8 +23,9 @@ def get_study_to_join(slug: str) -> Study:
 
 
 def get_annotator(token: str) -> Annotator:
+    """The person with this personal link. Nobody grades on in the name of an imported or simulated grader."""
     try:
-        return Annotator.objects.select_related("study").get(token=token)
+        return Annotator.objects.select_related("study").get(token=token, origin=Annotator.Origin.JOINED)
     except Annotator.DoesNotExist:
         raise NotYours("This link is not known. Please check that you copied all of it.") from None
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
-import json
 import random
 import re
 import subprocess
@@ -17,96 +15,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from analysis import aggregate, columns, figures, report, tables
-from analysis.__main__ import main
+from analysis import columns, figures, report, tables
 from analysis.columns import TableError
+from tests.analysis.reports_of import FORMULA, HTML, Rows, build, digests, study
 from tests.analysis.tables_of import grades_of, scores_of
 
 ROOT = Path(__file__).resolve().parents[2]
-Rows = list[dict[str, Any]]
-COLUMNS = {
-    "truth": columns.TRUTH,
-    "scores": columns.SCORES,
-    "correlations": columns.CORRELATIONS,
-    "systems": tables.SYSTEMS,
-    "grade_counts": tables.GRADE_COUNTS,
-    "grade_distribution": tables.DISTRIBUTION,
-    "annotators": tables.ANNOTATORS,
-}
-FORMULA, HTML = "=HYPERLINK(1)", "<script>alert(1)</script>&amp;"
-
-
-def study(
-    *,
-    problems: int = 8,
-    systems: tuple[str, ...] = ("alpha", "beta"),
-    annotators: int = 4,
-    metrics: tuple[str, ...] = ("bleu", "chrf"),
-    **cells: Any,
-) -> tuple[Rows, Rows]:
-    """Rows of grades and scores with a reference, made so that scores and grades go together."""
-    rng = random.Random(1)
-    grades, scores = [], []
-    for problem in range(problems):
-        for place, system in enumerate((*systems, "reference")):
-            quality = rng.randrange(3) + place % 3
-            snippet = {"problem": f"p{problem}", "system": system, "reference": system == "reference"}
-            grades += [
-                {
-                    **snippet,
-                    "annotator": f"w{worker}",
-                    "grade": min(max(quality + rng.choice([-1, 0, 0, 0, 1]), 0), 4),
-                    "seconds": rng.randrange(5, 90),
-                    **cells,
-                }
-                for worker in range(annotators)
-            ]
-            if system != "reference":
-                scores += [
-                    {
-                        **snippet,
-                        "metric": metric,
-                        "score": round((quality + rng.random()) / 6, 4),
-                        "signature": metric,
-                    }
-                    for metric in metrics
-                ]
-    return grades, scores
-
-
-def build(folder: Path, grades: Rows, scores: Rows, **options: Any) -> dict[str, Any]:
-    """A report with everything every report must be: readable files, columns, no NaN."""
-    chosen = {"seed": 1, "resamples": 40} | options
-    made = report.build(grades_of(grades), scores_of(scores), folder, **chosen)
-
-    def refuse(word: str) -> None:
-        raise AssertionError(f"{word} is no JSON")
-
-    assert json.loads((folder / "report.json").read_text(encoding="utf-8"), parse_constant=refuse) == made
-    for name, wanted in COLUMNS.items():
-        with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file, strict=True))
-        assert tuple(rows[0]) == wanted
-        assert all(len(row) == len(wanted) for row in rows)
-        cells = {cell.lower() for row in rows for cell in row} - {row["system"].lower() for row in grades}
-        assert not cells & {"nan", "inf", "-inf", "none", "<na>"}
-    drawn = {path.relative_to(folder).as_posix() for path in folder.glob("figures/*")}
-    assert drawn == {picture["file"] for picture in made["figures"]}
-    assert len({name.lower() for name in drawn}) == len(made["figures"])
-    for name in drawn:
-        ElementTree.parse(folder / name)
-    for table in made["tables"].values():
-        assert all(len(row) == len(table["columns"]) for row in table["rows"])
-    assert set(made["data_sha256"]) == {"grades", "scores"}
-    return made
-
-
-def digests(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def rows_of(folder: Path, name: str) -> list[dict[str, str]]:
@@ -130,16 +44,6 @@ def test_the_same_tables_give_the_same_bytes_in_any_order(tmp_path: Path) -> Non
     other = digests(tmp_path / "seed")
     assert other["truth.csv"] == first["truth.csv"]
     assert other["correlations.csv"] != first["correlations.csv"]
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with grades.csv and scores.csv."""
-    folder = tmp_path_factory.mktemp("files")
-    grades, scores = study(systems=("alpha", FORMULA))
-    columns.write_csv(grades_of(grades), folder / "grades.csv")
-    columns.write_csv(scores_of(scores), folder / "scores.csv")
-    return folder
 
 
 def test_the_command_gives_the_bytes_of_build_under_any_hash_seed(files: Path, tmp_path: Path) -> None:
@@ -359,87 +263,6 @@ def test_small_tables_by_hand(tmp_path: Path) -> None:
         ("t", "0", "1"),
         ("t", "1", "1"),
     ]
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, list[str]]:
-    try:
-        status = main([str(argument) for argument in arguments])
-    except SystemExit as exit_:
-        status = int(exit_.code or 0)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err.splitlines()
-
-
-def test_aggregate_command(files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    target = tmp_path / "truth.csv"
-    status, out, _ = run(capsys, "aggregate", files / "grades.csv", "--output", target)
-    assert (status, out) == (0, f"{target}: the truth of 16 snippets by m-msr.\n")
-    truth = aggregate.aggregate(columns.read_grades(files / "grades.csv")).table
-    columns.write_csv(truth, tmp_path / "same.csv")
-    assert target.read_bytes() == (tmp_path / "same.csv").read_bytes()
-    assert "p0,'=HYPERLINK(1),0," in target.read_text(encoding="utf-8")
-    status, out, _ = run(capsys, "aggregate", files / "grades.csv", "--method", "mean", "--output", "-")
-    assert status == 0
-    rows = list(csv.DictReader(out.splitlines()))
-    assert len(rows) == 16
-    assert all(row["truth"] == row["mean"] for row in rows)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["same.csv", "truth.csv"]
-
-
-def test_refusals_are_a_sentence_and_leave_nothing(
-    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    grades, scores, target = files / "grades.csv", files / "scores.csv", tmp_path / "out"
-    bad = tmp_path / "bad.csv"
-    bad.write_text("problem,system,annotator,grade\np,s,a,x\n", encoding="utf-8")
-    empty = tmp_path / "empty.csv"
-    empty.write_text("problem,system,annotator,grade\n", encoding="utf-8")
-    calls: list[tuple[list[object], str]] = [
-        (["aggregate", bad, "--output", target], "analysis: bad.csv cannot be used: 1 bad cells or lines."),
-        (
-            ["aggregate", tmp_path / "no", "--output", target],
-            f"analysis: Cannot read {tmp_path / 'no'}: No such file",
-        ),
-        (["aggregate", grades, "--output", bad / "x"], "analysis: Cannot use "),
-        (
-            ["report", grades, bad, "--output", target, "--seed", 1],
-            "analysis: bad.csv has no column metric, score.",
-        ),
-        (["report", empty, scores, "--output", target, "--seed", 1], f"analysis: {report.NO_GRADES}"),
-        (["report", grades, scores, "--output", bad, "--seed", 1], f"analysis: {bad} is a file: "),
-        (["report", grades, scores, "--output", target, "--seed", -1], "analysis: --seed must be"),
-        (
-            ["report", grades, scores, "--output", target, "--seed", 1, "--resamples", 0],
-            "analysis: --resamples must be",
-        ),
-    ]
-    before = digests(tmp_path)
-    for arguments, sentence in calls:
-        status, out, lines = run(capsys, *arguments)
-        assert (status, out) == (2, "")
-        assert lines[0].startswith(sentence)
-        assert digests(tmp_path) == before
-        assert not target.exists()
-
-
-@pytest.mark.parametrize(
-    "arguments", [["report", "a", "b", "--output", "c"], ["aggregate", "a"], [], ["magic"]]
-)
-def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    status, _, lines = run(capsys, *arguments)
-    assert status == 2
-    assert lines[0].startswith("usage: python -m analysis")
-
-
-def test_an_old_report_stays_whole_when_a_new_one_is_refused(
-    files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    call = ["report", files / "grades.csv", files / "scores.csv", "--output", tmp_path, "--resamples", 20]
-    assert run(capsys, *call, "--seed", 1)[0] == 0
-    first = digests(tmp_path)
-    call[1] = tmp_path / "truth.csv"
-    assert run(capsys, *call, "--seed", 1)[0] == 2
-    assert digests(tmp_path) == first
 
 
 def test_reading_what_the_report_wrote(files: Path, tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import os
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.environment import ROOT
 
-PHONE = {"width": 390, "height": 844}
-DESK = {"width": 1280, "height": 900}
-WIDE = {"width": 1920, "height": 1080}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 900}
+WIDE: ViewportSize = {"width": 1920, "height": 1080}
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 
 from annotator.results.models import Job, MetricScore, Report
 from tests.browser.conftest import OpenPage
-from tests.browser.helpers import PHONE, assert_accessible, shoot
+from tests.browser.helpers import DESK, PHONE, assert_accessible, shoot
 from tests.factories import give_grades, make_researcher, make_study
 
 JOB_MILLISECONDS = 60_000
@@ -110,4 +110,4 @@ def test_results_are_accessible_and_fit_a_phone(open_page: OpenPage, scheme: str
         page.set_viewport_size(PHONE)
         width = page.locator("html").evaluate("html => html.scrollWidth")
         assert width <= PHONE["width"], path
-        page.set_viewport_size({"width": 1280, "height": 900})
+        page.set_viewport_size(DESK)

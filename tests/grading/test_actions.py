@@ -256,6 +256,14 @@ def test_the_database_itself_refuses_more_than_the_target() -> None:
         Item.objects.update(taken=F("taken") + 2)
 
 
+@pytest.mark.parametrize("origin", ["imported", "simulated"])
+def test_nobody_grades_on_as_an_imported_grader(origin: str) -> None:
+    annotator = join(make_study())
+    Annotator.objects.update(origin=origin)
+    with pytest.raises(NotYours, match="not known"):
+        access.get_annotator(annotator.token)
+
+
 def test_an_unknown_link_says_so() -> None:
     with pytest.raises(NotYours, match="not known"):
         access.get_annotator("nobody")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connections
+from django.db import OperationalError
 from django.utils import timezone
 
 import metrics
@@ -17,6 +16,7 @@ from annotator.results import access, actions, jobs, tasks, work
 from annotator.results.models import Job, JobPart, MetricScore
 from annotator.studies.models import Snippet, Study
 from tests.factories import make_researcher, make_study
+from tests.results.jobs_of import expire, only_part, silence, start
 
 pytestmark = pytest.mark.django_db
 
@@ -24,26 +24,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The parts that workers were told of; no worker listens."""
-    told: list[int] = []
-    monkeypatch.setattr(tasks.run_part, "apply_async", lambda args, **options: told.append(args[0]))
-    return told
+    return silence(monkeypatch)
 
 
 @pytest.fixture
 def study() -> Study:
     return make_study(problems=4, systems=("a", "b"), references=2)
-
-
-def start(study: Study, *names: str) -> Job:
-    return actions.start_job(study, "metrics", {"metrics": list(names)})
-
-
-def only_part(job: Job) -> JobPart:
-    return job.parts.get()
-
-
-def expire(part: JobPart) -> None:
-    JobPart.objects.filter(pk=part.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
 
 
 def taken(part: JobPart) -> int:
@@ -374,66 +360,3 @@ def test_a_deleted_study_takes_its_jobs_along(study: Study) -> None:
 def test_who_asked_is_kept(study: Study) -> None:
     user = make_researcher()
     assert actions.start_job(study, "report", user=user).created_by == user
-
-
-def in_threads(count: int, work_of: Callable[[int], Any]) -> list[Any]:
-    results: list[Any] = [None] * count
-    barrier = threading.Barrier(count)
-
-    def run(number: int) -> None:
-        try:
-            barrier.wait()
-            results[number] = work_of(number)
-        except Exception as error:
-            results[number] = error
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
-@pytest.mark.django_db(transaction=True, databases=["default", "reader"])
-def test_many_workers_claim_a_part_once() -> None:
-    part = only_part(start(make_study(), "bleu"))
-    for attempt in (1, 2, 3):
-        got = in_threads(8, lambda number: jobs.claim(part.pk))
-        assert sorted(got, key=str) == [attempt] + [None] * 7, got
-        expire(part)
-
-
-@pytest.mark.django_db(transaction=True, databases=["default", "reader"])
-def test_no_transaction_is_open_while_scores_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On SQLite an open one would make every annotator wait."""
-    job, seen = start(make_study(), "bleu"), []
-
-    def segment(self: object, code: str, references: list[str]) -> float:
-        seen.append(connections["default"].in_atomic_block)
-        return 0.5
-
-    monkeypatch.setattr(type(metrics.get("bleu")), "segment", segment)
-    assert jobs.run_here(job).state == "done"
-    assert seen == [False] * 6
-
-
-@pytest.mark.django_db(transaction=True, databases=["default", "reader"])
-def test_a_double_click_starts_one_job() -> None:
-    study = make_study()
-    got = in_threads(6, lambda number: start(study, "bleu").pk)
-    assert len(set(got)) == 1, got
-    assert Job.objects.count() == 1
-
-
-@pytest.mark.django_db(transaction=True, databases=["default", "reader"])
-def test_several_workers_share_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "UNITS_A_PART", 10)
-    study = make_study(problems=15)
-    job = start(study)
-    ended = in_threads(4, lambda number: jobs.run_here(Job.objects.get(pk=job.pk)).state)
-    assert ended == ["done"] * 4
-    assert MetricScore.objects.count() == 30 * len(metrics.names())
-    assert set(job.parts.values_list("attempts", flat=True)) == {1}
