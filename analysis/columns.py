@@ -129,21 +129,25 @@ def usable(grades: pd.DataFrame) -> pd.DataFrame:
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     """The table as UTF-8 CSV with "\\n" line ends: stable, formula-safe, empty cells for missing values."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        file.write(csv_line(table.columns))
-        for row in table.itertuples(index=False, name=None):
-            file.write(csv_line(_cell(value) for value in row))
+        file.writelines(csv_lines([table.columns]))
+        rows = table.itertuples(index=False, name=None)
+        file.writelines(csv_lines([_cell(value) for value in row] for row in rows))
 
 
-def csv_line(cells: Iterable[str]) -> str:
-    """One row of a CSV file with its "\\n".
+class _Line:
+    """What the csv module writes to: gives a row back, ended by "\\n".
 
-    The csv module's writer leaves a lone carriage return without quotes, and then cannot read the row again.
+    The writer is told "\\r\\n" because it quotes a cell only for line ends that it knows.
     """
-    quoted = [
-        '"' + cell.replace('"', '""') + '"' if any(letter in cell for letter in ',"\r\n') else cell
-        for cell in cells
-    ]
-    return ('""' if quoted == [""] else ",".join(quoted)) + "\n"
+
+    def write(self, row: str) -> str:
+        return row.removesuffix("\r\n") + "\n"
+
+
+def csv_lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Each row as a line of a CSV file with its "\\n". Texts must have gone through `safe_cell`."""
+    writer = csv.writer(_Line(), lineterminator="\r\n")
+    return (writer.writerow(row) for row in rows)
 
 
 def _cell(value: Any) -> str:

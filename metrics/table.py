@@ -194,6 +194,13 @@ def _references(record: Mapping[str, Any]) -> list[str]:
     return listed
 
 
+class _Line:
+    """Gives a row back, ended by "\\n". The writer quotes a lone "\\r" only if it is told of that line end."""
+
+    def write(self, row: str) -> str:
+        return row.removesuffix("\r\n") + "\n"
+
+
 def write_scores(path: Path, scores: Iterable[Mapping[str, Any]]) -> None:
     """Writes a CSV file of COLUMNS, whole or not at all: to a temporary file that is then renamed.
 
@@ -202,11 +209,11 @@ def write_scores(path: Path, scores: Iterable[Mapping[str, Any]]) -> None:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with temporary.open("x", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(COLUMNS)
+            writer = csv.writer(_Line(), lineterminator="\r\n")
+            file.write(writer.writerow(COLUMNS))
             for row in scores:
                 texts = [guard(str(row[column])) for column in COLUMNS[:-1]]
-                writer.writerow([*texts, repr(float(row["score"]))])
+                file.write(writer.writerow([*texts, repr(float(row["score"]))]))
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

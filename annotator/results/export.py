@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -20,23 +19,12 @@ from annotator.studies.models import Study
 ROWS_A_CHUNK = 500
 
 
-class _Line:
-    """What the csv module writes to: gives a row back, ended by "\\n".
-
-    The writer is told "\\r\\n" because it quotes a cell only for line ends that it knows.
-    """
-
-    def write(self, row: str) -> str:
-        return row.removesuffix("\r\n") + "\n"
-
-
 def csv_chunks(header: Iterable[str], rows: Iterable[tuple[Any, ...]]) -> Iterator[bytes]:
     """UTF-8 CSV with "\\n" line ends: the header, then a few hundred rows a chunk."""
-    writer = csv.writer(_Line(), lineterminator="\r\n")
     rows = iter(rows)
     batch: list[tuple[Any, ...]] = [tuple(header)]
     while batch:
-        yield "".join(writer.writerow([cell(value) for value in row]) for row in batch).encode("utf-8")
+        yield "".join(columns.csv_lines([cell(value) for value in row] for row in batch)).encode("utf-8")
         batch = list(islice(rows, ROWS_A_CHUNK))
 
 

@@ -280,3 +280,18 @@ def test_the_help_names_the_metrics_and_the_columns(capsys: pytest.CaptureFixtur
     text = "".join(capsys.readouterr().out.split())
     for word in [*metrics.names(), "references", "signature", "exitstatus"]:
         assert word in text
+
+
+def test_a_lone_carriage_return_in_a_name_can_be_read_again(tmp_path: Path) -> None:
+    row = {
+        "problem": "a\rb",
+        "system": 's"\r\n,',
+        "sample": 0,
+        "metric": "bleu",
+        "signature": "x",
+        "score": 0.5,
+    }
+    write_scores(tmp_path / "scores.csv", [row])
+    with (tmp_path / "scores.csv").open(encoding="utf-8", newline="") as file:
+        (again,) = csv.DictReader(file, strict=True)
+    assert (again["problem"], again["system"], again["score"]) == ("a\rb", 's"\r\n,', "0.5")
