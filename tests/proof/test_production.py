@@ -174,7 +174,7 @@ def test_a_deployment_imports_a_study_and_computes_metrics(deployment: Deploymen
     deployment.run(check)
     deployment.manage("import_study", str(deployment.folder / "snippets.csv"), "--slug", "proof", "--open")
     assert "Start" in deployment.get("/join/proof/")
-    assert "font-family" in deployment.get("/static/site.css")
+    assert "--accent" in deployment.get("/static/site.css")
     with pytest.raises(urllib.error.HTTPError, match="400"):
         deployment.get("/join/proof/", host="elsewhere.example")
     deployment.manage(
