@@ -141,10 +141,8 @@ class Person:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    environment = dict(os.environ) | {"VAR_DIR": str(tmp_path / "var")}
-    for name in ("DATABASE_URL", "BROKER_URL", "SECRET_KEY", "MEDIA_ROOT"):
-        environment.pop(name, None)
+def served(own_environment: dict[str, str], tmp_path: Path) -> Iterator[Served]:
+    environment = own_environment
     manage(environment, "migrate", "--verbosity", "0")
     (tmp_path / "snippets.csv").write_text(SNIPPETS)
     manage(environment, "import_study", str(tmp_path / "snippets.csv"), "--slug", "kill", "--open")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import sqlite3
 import subprocess
@@ -13,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import psycopg2  # type: ignore[import-untyped]
 import pytest
@@ -89,34 +87,13 @@ def wait_until(condition: Any, what: str) -> None:
         time.sleep(0.05)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Deployment]:
-    environment = dict(os.environ) | {
-        "VAR_DIR": str(tmp_path / "var"),
-        "JOB_LEASE_SECONDS": "3",
-        "JOB_SWEEP_SECONDS": "1",
-        "WORKER_CONCURRENCY": "2",
-        "SECRET_KEY": "only for this proof " + "x" * 32,
-    }
-    for name in ("DATABASE_URL", "BROKER_URL", "MEDIA_ROOT", "DJANGO_SETTINGS_MODULE"):
-        environment.pop(name, None)
-    if request.param == "sqlite":
-        made = Deployment(environment, str(tmp_path / "var" / "codejury.sqlite3"))
-        yield made
-        made.kill_worker()
-        return
-    server, redis = request.getfixturevalue("postgres_url"), request.getfixturevalue("redis_url")
-    name = f"kill_{secrets.token_hex(6)}"
-    with closing(psycopg2.connect(server)) as connection:
-        connection.autocommit = True
-        connection.cursor().execute(f"CREATE DATABASE {name}")
-        url = urlsplit(server)._replace(path=f"/{name}").geturl()
-        made = Deployment(environment | {"DATABASE_URL": url, "BROKER_URL": redis}, url)
-        try:
-            yield made
-        finally:
-            made.kill_worker()
-            connection.cursor().execute(f"DROP DATABASE {name} WITH (FORCE)")
+@pytest.fixture
+def deployment(own_environment: dict[str, str], tmp_path: Path) -> Iterator[Deployment]:
+    often = {"JOB_LEASE_SECONDS": "3", "JOB_SWEEP_SECONDS": "1", "WORKER_CONCURRENCY": "2"}
+    database = own_environment.get("DATABASE_URL", str(tmp_path / "var" / "codejury.sqlite3"))
+    made = Deployment(own_environment | often, database)
+    yield made
+    made.kill_worker()
 
 
 def test_kill_9_in_the_middle_of_a_job(deployment: Deployment) -> None:
