@@ -232,7 +232,7 @@ CELERY_TASK_SERIALIZER = "json"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CONCURRENCY = env_int("WORKER_CONCURRENCY", min(os.cpu_count() or 1, 4), 1, 256)
-JOB_LEASE_SECONDS = env_int("JOB_LEASE_SECONDS", 60, 2, 86_400)
+JOB_LEASE_SECONDS = env_int("JOB_LEASE_SECONDS", 30, 2, 86_400)
 """A part of a job whose worker gave no sign of life for this long is done anew."""
 JOB_SWEEP_SECONDS = env_int("JOB_SWEEP_SECONDS", 10, 1, 3600)
 
