@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -61,6 +63,12 @@ class ErrorAnswers:
         if "application/json" in request.headers.get("Accept", ""):
             return JsonResponse(error_payload(error), status=error.status)
         return render(request, "error.html", {"error": error}, status=error.status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's hook for what it refuses itself. Reads nothing of the request, which may be unreadable."""
+    status = 413 if isinstance(exception, RequestDataTooBig) else 400
+    return HttpResponse(render_to_string("400.html"), status=status)
 
 
 def api_error(error: Exception, context: dict[str, Any]) -> Response | None:

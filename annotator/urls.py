@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+handler400 = "annotator.middleware.bad_request"
 urlpatterns = [
     path("", include("annotator.grading.urls")),
     path("results/", include("annotator.results.urls")),

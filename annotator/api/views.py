@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import json
+from collections.abc import Callable, Mapping
+from typing import IO, Any
 
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -38,6 +40,8 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
         return Response(error_payload(error), status=error.status)
     if isinstance(error, Http404):
         error = exceptions.NotFound(NOTHING)
+    elif isinstance(error, RequestDataTooBig):
+        return Response({"code": "too_large", "error": "What was sent is too large."}, status=413)
     elif isinstance(error, exceptions.ParseError):
         error = exceptions.ParseError(f"What was sent is not JSON: {error.detail}.")
     response = exception_handler(error, context)
@@ -48,8 +52,27 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     return response
 
 
+class SoundJSON(JSONParser):
+    """JSON that can be stored and sent back: not nested without end, and text that is Unicode."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        try:
+            data = super().parse(stream, media_type, parser_context)
+            json.dumps(data, ensure_ascii=False).encode()
+        except RecursionError:
+            raise exceptions.ParseError("it is nested too deeply") from None
+        except UnicodeEncodeError:
+            raise exceptions.ParseError("half a surrogate pair is no character") from None
+        return data
+
+
 class View(APIView):
-    parser_classes = [JSONParser]
+    parser_classes = [SoundJSON]
     content_negotiation_class = AnyAccept
 
     def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:

@@ -161,3 +161,21 @@ def test_looking_changes_nothing(api: Client, study: Study) -> None:
     for address in ADDRESSES:
         api.get(f"/api/{address}")
     assert (list(Job.objects.values()), list(Study.objects.values())) == before
+
+
+NOT_SOUND = [
+    b'{"kind": "report", "\\ud800": 1}',
+    b'{"kind": "metrics", "metrics": ["\\udfff"]}',
+    b"[" * 100_000,
+]
+
+
+@pytest.mark.parametrize("body", NOT_SOUND, ids=["name", "value", "deep"])
+def test_json_that_cannot_be_sent_back_is_refused(api: Client, study: Study, body: bytes) -> None:
+    answer = api.post("/api/studies/study/jobs/", body, content_type="application/json")
+    check_error(answer, 400, "parse_error")
+
+
+def test_what_is_too_large_is_refused_as_such(api: Client, study: Study) -> None:
+    answer = post(api, {"kind": "x" * 3_000_000})
+    check_error(answer, 413, "too_large")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
+from django.core.handlers.wsgi import WSGIRequest
+from django.test import Client, RequestFactory
+
+from annotator.wsgi import sound_content_type
 
 pytestmark = pytest.mark.django_db
 
@@ -24,3 +27,33 @@ def test_health(client: Client) -> None:
 
 def test_the_front_page_answers(client: Client) -> None:
     assert client.get("/").status_code == 200
+
+
+CONTENT_TYPES = [
+    "application/x-www-form-urlencoded; charset=utf-16",
+    "application/x-www-form-urlencoded; Charset = rot13",
+    "application/x-www-form-urlencoded; charset=undefined; x=y",
+    "application/x-www-form-urlencoded; charset=no-such",
+    "application/x-www-form-urlencoded; charset*=no-such''x",
+]
+
+
+@pytest.mark.parametrize("kind", CONTENT_TYPES)
+def test_forms_are_utf_8_whatever_their_header_claims(kind: str) -> None:
+    environ = RequestFactory().generic("POST", "/?a=b", "key=é").environ
+    request = WSGIRequest({**environ, "CONTENT_TYPE": sound_content_type(kind)})
+    assert (request.GET.dict(), request.POST.dict()) == ({"a": "b"}, {"key": "é"})
+
+
+def test_a_content_type_that_nobody_can_read_is_none() -> None:
+    assert sound_content_type("multipart/form-data; boundary*=no-such''x") == ""
+
+
+def test_a_sound_content_type_stays() -> None:
+    assert sound_content_type("multipart/form-data; boundary=x y") == "multipart/form-data; boundary=x y"
+
+
+def test_a_form_that_is_too_large_is_refused_as_such() -> None:
+    body = b"key=" + b"x" * 3_000_000
+    answer = Client().post("/admin/login/", body, content_type="application/x-www-form-urlencoded")
+    assert (answer.status_code, "<h1>" in answer.content.decode()) == (413, True)
