@@ -8,12 +8,24 @@ import sys
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotator.settings")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
+        from django.db.utils import DatabaseError
     except ImportError as error:
         sys.exit(
             f"Django is not installed in this Python ({error}). Run `make setup` and use .venv/bin/python."
         )
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
+    except DatabaseError as error:
+        if "--traceback" in sys.argv:
+            raise
+        reason = " ".join(str(error).split())
+        sys.exit(
+            f"The database did not do it: {reason}. `manage.py migrate` makes its tables; --traceback says more."
+        )
 
 
 if __name__ == "__main__":

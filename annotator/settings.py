@@ -30,8 +30,8 @@ def env_int(name: str, default: int, low: int, high: int) -> int:
     value = os.environ.get(name, "").strip()
     if not value:
         return default
-    if not value.isdecimal() or not low <= int(value) <= high:
-        raise ImproperlyConfigured(f"{name} must be a whole number from {low} to {high}, not {value!r}.")
+    if not value.isdecimal() or len(value) > 20 or not low <= int(value) <= high:
+        raise ImproperlyConfigured(f"{name} must be a whole number from {low} to {high}, not {value[:20]!r}.")
     return int(value)
 
 
@@ -41,8 +41,29 @@ def env_list(name: str, default: list[str]) -> list[str]:
 
 
 def env_folder(name: str, default: Path) -> Path:
-    folder = Path(os.environ.get(name, "").strip() or default).expanduser()
+    try:
+        folder = Path(os.environ.get(name, "").strip() or default).expanduser()
+    except RuntimeError:
+        raise ImproperlyConfigured(f"{name} begins with the home of a user who is not known.") from None
     return folder if folder.is_absolute() else BASE_DIR / folder
+
+
+def make_folder(name: str, folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"Cannot make the folder {folder}: {error.strerror}. Set {name} to a folder of yours."
+        ) from None
+    return folder
+
+
+def env_log_level() -> str:
+    level = os.environ.get("LOG_LEVEL", "").strip().upper() or "INFO"
+    known = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+    if level not in known:
+        raise ImproperlyConfigured(f"LOG_LEVEL must be one of {', '.join(known)}, not {level!r}.")
+    return level
 
 
 VAR_DIR = env_folder("VAR_DIR", BASE_DIR / "var")
@@ -60,7 +81,7 @@ def read_database() -> dict[str, Any]:
     except (ValueError, KeyError) as error:
         raise ImproperlyConfigured(f"DATABASE_URL is not a database address: {error}") from error
     if config["ENGINE"] == "django.db.backends.sqlite3":
-        Path(str(config["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+        make_folder("VAR_DIR or DATABASE_URL", Path(str(config["NAME"])).parent)
         config["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
@@ -99,8 +120,8 @@ def read_secret_key() -> str:
     if not USES_SQLITE:
         raise ImproperlyConfigured("Set SECRET_KEY (at least 32 characters). Make one: openssl rand -hex 32")
     path = VAR_DIR / "secret-key"
+    make_folder("VAR_DIR", VAR_DIR)
     try:
-        VAR_DIR.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except FileExistsError:
         return path.read_text().strip()
@@ -176,7 +197,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = env_folder("STATIC_ROOT", VAR_DIR / "static")
-STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+make_folder("STATIC_ROOT", STATIC_ROOT)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
@@ -205,13 +226,16 @@ REST_FRAMEWORK = {
 def read_broker() -> tuple[str, dict[str, Any]]:
     """Where Celery's wake-up calls travel: a folder, Redis or RabbitMQ. The Job rows are the truth."""
     url = os.environ.get("BROKER_URL", "").strip() or f"filesystem://{VAR_DIR / 'broker'}"
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"BROKER_URL is not an address: {error}.") from None
     if parts.scheme == "filesystem":
         folder = Path(parts.path)
         if not folder.is_absolute():
             raise ImproperlyConfigured("BROKER_URL must be like filesystem:///absolute/folder.")
         for name in ("queue", "control"):
-            (folder / name).mkdir(parents=True, exist_ok=True)
+            make_folder("BROKER_URL", folder / name)
         queue = str(folder / "queue")
         return "filesystem://", {
             "data_folder_in": queue,
@@ -243,7 +267,7 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {
         "handlers": ["stderr"],
-        "level": os.environ.get("LOG_LEVEL", "").strip().upper() or "INFO",
+        "level": env_log_level(),
     },
     "loggers": {
         "django.request": {"level": "ERROR"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -39,6 +40,28 @@ def test_the_command_line_prints_no_traceback() -> None:
     assert done.returncode != 0
     assert "--port must be from 1 to 65535" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+WRONG_ENVIRONMENTS = [
+    ({"PORT": "x"}, "PORT must be a whole number"),
+    ({"VAR_DIR": "/dev/null/x", "DATABASE_URL": "", "SECRET_KEY": ""}, "Cannot make the folder /dev/null/x"),
+    ({"DATABASE_URL": "sqlite:////dev/null"}, "The database did not do it"),
+    ({"LOG_LEVEL": "loud"}, "LOG_LEVEL must be one of"),
+]
+
+
+@pytest.mark.parametrize(("environment", "sentence"), WRONG_ENVIRONMENTS)
+def test_a_wrong_environment_is_one_sentence(environment: dict[str, str], sentence: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "manage.py", "verify_study", "none"],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+    assert sentence in done.stderr
 
 
 def test_a_child_that_dies_young_waits_longer_each_time() -> None:

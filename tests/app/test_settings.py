@@ -20,6 +20,12 @@ WRONG: list[tuple[str, str, Callable[[], Any], str]] = [
     ("DATABASE_URL", "not an address", settings.read_database, "DATABASE_URL"),
     ("BROKER_URL", "filesystem://relative", settings.read_broker, "absolute"),
     ("BROKER_URL", "kafka://h", settings.read_broker, "filesystem://, redis:// or amqp://"),
+    ("PORT", "9" * 5000, lambda: settings.env_int("PORT", 8000, 1, 65535), "whole number from 1 to 65535"),
+    ("LOG_LEVEL", "loud", settings.env_log_level, "LOG_LEVEL must be one of DEBUG"),
+    ("VAR_DIR", "~no-such-user/x", lambda: settings.env_folder("VAR_DIR", Path("x")), "home of a user"),
+    ("DATABASE_URL", "sqlite:////dev/null/x/y", settings.read_database, "Cannot make the folder /dev/null/x"),
+    ("BROKER_URL", "filesystem:///dev/null/x", settings.read_broker, "Cannot make the folder"),
+    ("BROKER_URL", "redis://[::1", settings.read_broker, "BROKER_URL is not an address"),
     ("SECRET_KEY", "short", settings.read_secret_key, "at least 32 characters"),
 ]
 
