@@ -20,7 +20,10 @@ def test_a_port_in_use_is_a_sentence() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(CommandError, match=rf"Cannot listen on 127.0.0.1:{port} .* --port {port + 1}"):
+        with pytest.raises(
+            CommandError,
+            match=rf"Cannot listen on 127.0.0.1:{port} .* --port {port + 1} \(make run PORT={port + 1}\)",
+        ):
             call_command("serve", port=port)
 
 

@@ -128,7 +128,7 @@ class Command(BaseCommand):
                 raise CommandError(
                     f"Cannot listen on {host}:{port} ({error.strerror}). "
                     "Another program may be using it: stop it, or choose another port with "
-                    f"--port {port + 1}."
+                    f"--port {port + 1} (make run PORT={port + 1})."
                 ) from None
 
     def web_command(self, host: str, port: int, processes: int, threads: int) -> list[str]:
