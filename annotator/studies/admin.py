@@ -23,7 +23,7 @@ admin.site.index_title = "Studies and their data"
 class StudyAdmin(admin.ModelAdmin):
     """Title and notes can be changed at any time; what decides the grades is set when the study is made."""
 
-    list_display = ("title", "slug", "state", "protocol_name", "target", "item_count", "links")
+    list_display = ("title", "slug", "state", "target", "item_count", "links")
     list_filter = ("state", "protocol_name")
     search_fields = ("title", "slug")
     readonly_fields = (
