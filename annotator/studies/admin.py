@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
 from annotator.errors import CodejuryError
 from annotator.studies import actions
@@ -110,7 +111,11 @@ class SystemAdmin(ReadOnly):
 
 @admin.register(Snippet)
 class SnippetAdmin(ReadOnly):
-    list_display = ("problem", "system", "sample", "code")
+    list_display = ("problem", "system", "sample", "beginning")
     list_filter = ("system__study", "system")
     list_select_related = ("problem", "system")
     search_fields = ("problem__key", "code")
+
+    @admin.display(description="code")
+    def beginning(self, snippet: Snippet) -> str:
+        return Truncator(snippet.code).chars(100)

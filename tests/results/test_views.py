@@ -13,7 +13,7 @@ from django.test import Client
 
 from annotator.results import actions, jobs, tasks
 from annotator.results.models import Job, JobPart, MetricScore, Report, ReportFile
-from annotator.studies.models import Study
+from annotator.studies.models import Snippet, Study
 from tests.factories import give_grade, give_grades, make_annotator, make_researcher, make_study
 
 pytestmark = pytest.mark.django_db(databases=["default", "reader"], transaction=True)
@@ -251,11 +251,20 @@ def test_scores_are_downloaded_as_they_are_stored(researcher: Client, study: Stu
     assert len(rows) == 6
 
 
+def test_the_admin_lists_the_beginning_of_a_snippet(admin_client: Client, study: Study) -> None:
+    Snippet.objects.filter(system__study=study).update(code="x = 1\n" * 200)
+    page = admin_client.get("/admin/studies/snippet/").content.decode()
+    assert "x = 1" in page
+    assert "…" in page
+    assert page.count("x = 1") < 20 * Snippet.objects.count()
+
+
 def test_the_list_of_studies(researcher: Client, study: Study) -> None:
     make_study("second", title="The <second>")
     page = researcher.get("/results/").content.decode()
     assert "The &lt;second&gt;" in page
     assert page.index("second") < page.index("/results/study/")
+    assert ">second</span>" in page, "studies of one title are told apart by their slugs"
     Study.objects.all().delete()
     assert "There is no study yet" in researcher.get("/results/").content.decode()
 
