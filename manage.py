@@ -23,9 +23,11 @@ def main() -> None:
         if "--traceback" in sys.argv:
             raise
         reason = " ".join(str(error).split())
-        sys.exit(
-            f"The database did not do it: {reason}. `manage.py migrate` makes its tables; --traceback says more."
+        missing = "no such table" in reason or "does not exist" in reason
+        hint = (
+            "Make its tables: manage.py migrate." if missing else "Run it again with --traceback for details."
         )
+        sys.exit(f"The database did not do it: {reason}. {hint}")
 
 
 if __name__ == "__main__":

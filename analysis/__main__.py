@@ -129,6 +129,8 @@ def write_report(options: argparse.Namespace) -> None:
 
 def _put(made: Path, place: Path) -> None:
     """Copies a finished file beside its place and renames it: the place never holds half a file."""
+    if place.is_dir():
+        raise ValueError(f"{place} is a folder: give the name of a file.")
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=place.parent, prefix=f".{place.name}.", delete=False) as beside:
         pass

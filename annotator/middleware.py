@@ -9,8 +9,6 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
-from rest_framework.response import Response
-from rest_framework.views import exception_handler
 
 from annotator.errors import BadInput, CodejuryError
 
@@ -69,10 +67,3 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's hook for what it refuses itself. Reads nothing of the request, which may be unreadable."""
     status = 413 if isinstance(exception, RequestDataTooBig) else 400
     return HttpResponse(render_to_string("400.html"), status=status)
-
-
-def api_error(error: Exception, context: dict[str, Any]) -> Response | None:
-    """REST framework's hook: the same JSON for machines."""
-    if isinstance(error, CodejuryError):
-        return Response(error_payload(error), status=error.status)
-    return exception_handler(error, context)

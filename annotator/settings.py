@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -119,18 +121,19 @@ def read_secret_key() -> str:
         return key
     if not USES_SQLITE:
         raise ImproperlyConfigured("Set SECRET_KEY (at least 32 characters). Make one: openssl rand -hex 32")
-    path = VAR_DIR / "secret-key"
-    make_folder("VAR_DIR", VAR_DIR)
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
+    path = make_folder("VAR_DIR", VAR_DIR) / "secret-key"
+    if path.exists():
         return path.read_text().strip()
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=VAR_DIR, prefix=".secret-key.") as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            with contextlib.suppress(FileExistsError):  # another process was first
+                os.link(file.name, path)
     except OSError as error:
         raise ImproperlyConfigured(
             f"Cannot write {path}: {error.strerror}. Set VAR_DIR to a folder of yours."
         ) from error
-    with os.fdopen(descriptor, "w") as file:
-        file.write(secrets.token_urlsafe(48))
     return path.read_text().strip()
 
 
@@ -184,6 +187,7 @@ TEMPLATES = [
     }
 ]
 LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "results:index"
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -219,7 +223,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "annotator.middleware.api_error",
+    "EXCEPTION_HANDLER": "annotator.api.views.answer_error",
 }
 
 
@@ -271,6 +275,7 @@ LOGGING = {
     },
     "loggers": {
         "django.request": {"level": "ERROR"},
+        "django.security": {"level": "CRITICAL"},  # a wrong Host or a huge form is the sender's fault
         "kombu": {"level": "ERROR"},
         "matplotlib": {"level": "WARNING"},
     },

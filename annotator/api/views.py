@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import IO, Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -74,9 +74,6 @@ class SoundJSON(JSONParser):
 class View(APIView):
     parser_classes = [SoundJSON]
     content_negotiation_class = AnyAccept
-
-    def get_exception_handler(self) -> Callable[[Exception, dict[str, Any]], Response | None]:
-        return answer_error
 
 
 class Index(View):

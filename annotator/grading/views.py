@@ -12,7 +12,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import salted_hmac
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access, actions, display, steps
@@ -23,12 +23,12 @@ from annotator.studies.models import Study
 WRONG_ACTION = "The page sent something unknown. Please reload it."
 
 
-@require_GET
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     return render(request, "grading/home.html")
 
 
-@require_GET
+@require_safe
 @never_cache
 def health(request: HttpRequest) -> HttpResponse:
     """200 when the app answers and the database does."""
@@ -37,7 +37,7 @@ def health(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok", content_type="text/plain")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     study = access.get_study_to_join(slug)
@@ -52,7 +52,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def annotator(request: HttpRequest, token: str) -> HttpResponse:
     """The personal link: whatever the person's current step is."""
@@ -222,20 +222,20 @@ def thanks_page(request: HttpRequest, person: Annotator) -> HttpResponse:
     return render(request, "grading/thanks.html", context)
 
 
-@require_GET
+@require_safe
 @never_cache
 def pause(request: HttpRequest, token: str) -> HttpResponse:
     person = access.get_annotator(token)
     return render(request, "grading/pause.html", page_context(person))
 
 
-@require_GET
+@require_safe
 @never_cache
 def instructions(request: HttpRequest, token: str) -> HttpResponse:
     return instructions_page(request, access.get_annotator(token), again=True)
 
 
-@require_GET
+@require_safe
 def image(request: HttpRequest, name: str) -> FileResponse:
     """A problem's image, named by its content (the route admits nothing else)."""
     path = settings.MEDIA_ROOT / "images" / name

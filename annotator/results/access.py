@@ -32,16 +32,6 @@ def get_study(user: User, slug: str) -> Study:
     return study
 
 
-def get_study_by_slug(slug: str) -> Study:
-    """For the command line: whoever may run commands may see every study."""
-    study = Study.objects.filter(slug=slug).first()
-    if study is None:
-        known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True))
-        rest = f"Known studies: {known}." if known else "There is none yet: import one with import_study."
-        raise NotYours(f"There is no study {slug!r}. {rest}")
-    return study
-
-
 def get_jobs(study: Study) -> QuerySet[Job]:
     """The study's jobs, newest first, with `done`: how many of their `total` units are done."""
     return with_done(study.jobs.order_by("-id"))

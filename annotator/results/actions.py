@@ -87,7 +87,7 @@ def check_params(study: Study, kind: str, params: dict[str, Any]) -> dict[str, A
         raise BadInput(f"A {kind} job does not know {', '.join(unknown)}; it knows {', '.join(allowed)}.")
     if kind == Job.Kind.METRICS:
         return {"metrics": check_metrics(params.get("metrics"))}
-    aggregator = params.get("aggregator") or AGGREGATORS[0]
+    aggregator = AGGREGATORS[0] if params.get("aggregator") is None else params["aggregator"]
     if aggregator not in AGGREGATORS:
         raise BadInput(f"The aggregator must be one of {', '.join(AGGREGATORS)}.")
     return {

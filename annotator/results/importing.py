@@ -13,8 +13,8 @@ from django.db import transaction
 from analysis.columns import plain_cell
 from annotator.errors import BadInput
 from annotator.grading.importer import COLUMNS, AddedGrades, GradeData, add_grades, read_grade_rows
-from annotator.results import access
 from annotator.studies import actions
+from annotator.studies.access import get_study_by_slug
 from annotator.studies.importer import Material, material_of, unused
 from annotator.studies.models import Study
 from annotator.studies.package import PackageGrade, data_folder, read_package
@@ -162,7 +162,7 @@ def check_same(study: Study, options: Options) -> None:
 def _import_grades(rows: list[Row], path: Path, options: Options) -> Imported:
     if not options.slug:
         raise BadInput(f"{path.name} holds grades: say of which study with --slug.")
-    study = access.get_study_by_slug(options.slug)
+    study = get_study_by_slug(options.slug)
     check_same(study, options)
     if path.name.removesuffix(".gz").endswith(".csv"):
         # Our own exports guard cells against spreadsheets: undo it.

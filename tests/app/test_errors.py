@@ -20,6 +20,11 @@ def test_people_get_a_page_and_scripts_get_json(client: Client) -> None:
     assert answer.json() == {"code": "not_found", "error": "There is no such study. Please check the link."}
 
 
+@pytest.mark.parametrize("path", ["/", "/healthz"])
+def test_probes_may_ask_for_the_head_alone(client: Client, path: str) -> None:
+    assert client.head(path).status_code == 200
+
+
 def test_health(client: Client) -> None:
     answer = client.get("/healthz")
     assert (answer.status_code, answer.content) == (200, b"ok")

@@ -54,5 +54,5 @@ def test_every_drift_is_named(worked_in: Study, capsys: pytest.CaptureFixture[st
 
 
 def test_an_unknown_study(worked_in: Study) -> None:
-    with pytest.raises(CommandError, match=f"Known: {worked_in.slug}"):
+    with pytest.raises(CommandError, match=f"Known studies: {worked_in.slug}"):
         call_command("verify_study", "none")

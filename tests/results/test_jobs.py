@@ -110,6 +110,8 @@ def test_the_same_job_is_not_started_twice(study: Study) -> None:
         ("report", {"resamples": 0}, "from 1 to"),
         ("report", {"resamples": 10**9}, "from 1 to"),
         ("report", {"aggregator": "median"}, "m-msr, mean"),
+        ("report", {"aggregator": {}}, "m-msr, mean"),
+        ("report", {"aggregator": 0}, "m-msr, mean"),
         ("bake", {}, "metrics or report"),
     ],
 )

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotator.errors import NotYours
 from annotator.grading import access
-from annotator.studies.models import Study
+from annotator.studies.access import get_study_by_slug
 
 
 class Command(BaseCommand):
@@ -20,10 +21,10 @@ class Command(BaseCommand):
         parser.add_argument("study", help="the study's slug: the last part of its join link")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            known = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"There is no study {options['study']!r}. Known: {known}.")
+        try:
+            study = get_study_by_slug(options["study"])
+        except NotYours as error:
+            raise CommandError(str(error)) from None
         found = access.drifted(study)
         for sentence in found:
             self.stdout.write(sentence)

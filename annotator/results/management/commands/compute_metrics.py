@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotator.results import access
 from annotator.results.console import StudyCommand
 from annotator.results.models import Job
+from annotator.studies.access import get_study_by_slug
 
 
 class Command(StudyCommand):
@@ -32,7 +32,7 @@ class Command(StudyCommand):
         )
 
     def work(self, **options: Any) -> None:
-        study = access.get_study_by_slug(options["study"])
+        study = get_study_by_slug(options["study"])
         job = self.do_job(study, Job.Kind.METRICS, {"metrics": options["metric"]})
         names = ", ".join(job.params["metrics"])
         self.stdout.write(f"{job.total} scores of {study.slug} are stored ({names}). {job.text}".rstrip())

@@ -9,8 +9,9 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from analysis import columns
-from annotator.results import access, export, records
+from annotator.results import export, records
 from annotator.results.console import StudyCommand
+from annotator.studies.access import get_study_by_slug
 
 
 class Command(StudyCommand):
@@ -25,7 +26,7 @@ class Command(StudyCommand):
         parser.add_argument("--output", metavar="FILE", required=True, help="the file to write; - for stdout")
 
     def work(self, **options: Any) -> None:
-        study = access.get_study_by_slug(options["study"])
+        study = get_study_by_slug(options["study"])
         rows = Counted(records.grade_table(study))
         chunks = export.csv_chunks(columns.GRADES, rows)
         if options["output"] == "-":

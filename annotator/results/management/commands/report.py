@@ -7,9 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotator.results import access, actions, export
+from annotator.results import actions, export
 from annotator.results.console import StudyCommand, table_lines
 from annotator.results.models import Job, Report
+from annotator.studies.access import get_study_by_slug
 
 
 class Command(StudyCommand):
@@ -40,7 +41,7 @@ class Command(StudyCommand):
         )
 
     def work(self, **options: Any) -> None:
-        study = access.get_study_by_slug(options["study"])
+        study = get_study_by_slug(options["study"])
         folder = Path(options["output"])
         if folder.exists() and not folder.is_dir():
             raise CommandError(f"{folder} is a file: give the name of a folder.")
