@@ -65,7 +65,7 @@ class Progress:
             bar = "#" * filled + "." * (BAR - filled)
             self._write(f"\r[{bar}] {share:4.0%}  {done}/{total}  {text[:40]:<40}")
             self.drawn = True
-        elif time.monotonic() - self.last >= LINE_SECONDS:
+        elif time.monotonic() - self.last >= LINE_SECONDS or (total and done >= total):
             self._write(f"{share:.0%} ({done} of {total}) {text}".rstrip() + "\n")
             self.last = time.monotonic()
 

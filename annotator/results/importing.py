@@ -96,9 +96,7 @@ def _import_package(path: Path, options: Options) -> Imported:
     slug = options.slug or default_slug(package.dataset)
     protocol = PROTOCOLS.get(package.dataset, DEFAULT_PROTOCOL)
     with transaction.atomic():
-        done = _import_material(
-            slug, package.material, options, protocol, title=options.title or package.title
-        )
+        done = _import_material(slug, package.material, options, protocol, title=options.title or "")
         done.grades = add_grades(done.study, _package_grades(package.grades, done.study))
         if options.open and done.study.state != Study.State.OPEN:
             actions.open_study(done.study)

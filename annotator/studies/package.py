@@ -40,7 +40,6 @@ class PackageGrade:
 @dataclass
 class Package:
     dataset: str
-    title: str
     material: Material
     grades: list[PackageGrade] = field(default_factory=list)
 
@@ -82,7 +81,7 @@ class _PackageReader:
     def __init__(self, data: Path, dataset: str) -> None:
         self.data, self.dataset, self.folder = data, dataset, data / "to-grade" / dataset
         self.bad: list[str] = []
-        self.package = Package(dataset, f"Out of the BLEU: {dataset}", Material())
+        self.package = Package(dataset, Material())
 
     def read(self) -> Package:
         merged = self.folder / f"{self.dataset}-human-grades.json"
