@@ -117,7 +117,7 @@ def grade_histogram(counts: pd.DataFrame, path: Path) -> None:
     series = [(False, ACCENT, "generated snippets"), (True, SOFT, "references")]
     series = [one for one in series if (counts["reference"] == one[0]).any()]
     width = 0.76 / len(series)
-    with drawing(path, 5.2, 3.0) as axes:
+    with drawing(path, 6.4, 3.6) as axes:
         for place, (reference, colour, name) in enumerate(series):
             own = counts[counts["reference"] == reference].set_index("grades")["snippets"]
             heights = own.reindex(places, fill_value=0).to_numpy()
@@ -243,7 +243,7 @@ def strip(pairs: pd.DataFrame, metric: str, tau: float | None, path: Path, *, se
     rng = np.random.default_rng(seed)
     jitter = rng.uniform(-1, 1, len(values)) * (0.28 * _gap(levels) if few else 0.0)
     shown = np.sort(rng.permutation(len(values))[:DOTS])
-    with drawing(path, 4.6, 3.1) as axes:
+    with drawing(path, 6.4, 3.9) as axes:
         _dots(axes, values[shown] + jitter[shown], scores[shown])
         middles, heights = _line(values, scores, levels if few else None)
         axes.plot(middles, heights, "-o", color=INK, linewidth=1.4, markersize=4)
