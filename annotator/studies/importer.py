@@ -9,7 +9,7 @@ from typing import Any
 
 from annotator.errors import BadInput
 from annotator.studies.images import checked_image
-from annotator.studies.tabular import Row, read_rows, unfit
+from annotator.studies.tabular import Row, no_column, read_rows, unfit
 
 REFERENCE = "reference"
 COLUMNS = (
@@ -65,7 +65,8 @@ def read_snippets(path: Path) -> Material:
 def unused(columns: list[str]) -> str:
     """A sentence that names the columns, not more than 20 of them."""
     more = f" and {len(columns) - 20} more" if len(columns) > 20 else ""
-    return f"Columns that are not used: {', '.join(columns[:20])}{more}."
+    names = ", ".join(column or "one without a name" for column in columns[:20])
+    return f"Columns that are not used: {names}{more}."
 
 
 def material_of(rows: list[Row], path: Path) -> Material:
@@ -73,7 +74,7 @@ def material_of(rows: list[Row], path: Path) -> Material:
     missing = [column for column in REQUIRED if column not in columns]
     if missing:
         raise BadInput(
-            f"{path.name} has no column {', '.join(missing)}. A file of snippets has {', '.join(REQUIRED)}; "
+            f"{no_column(path.name, missing, columns)} A file of snippets has {', '.join(REQUIRED)}; "
             f"known besides: {', '.join(column for column in COLUMNS if column not in REQUIRED)}."
         )
     unknown = [column for column in columns if column not in COLUMNS]

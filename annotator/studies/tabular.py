@@ -60,6 +60,13 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
+def no_column(name: str, missing: list[str], columns: list[str]) -> str:
+    """The sentence for columns that a file lacks: with those that it has, since they may only be spelled otherwise."""
+    has = ", ".join(map(repr, columns))
+    shown = has if len(has) <= 150 else has[:150] + " ..."
+    return f"{name} has no column {', '.join(missing)}. It has {shown}."
+
+
 def read_text(path: Path) -> str:
     """The file as text. Raises BadInput if it is no file, cannot be read, is too large or not UTF-8."""
     try:
@@ -109,7 +116,8 @@ def _csv_rows(name: str, text: str, bad: list[str]) -> Iterator[Row]:
 
 def _header(place: str, cells: list[str]) -> list[str]:
     header = [column.strip() for column in cells]
-    twice = sorted({column for column in header if header.count(column) > 1})
+    # Spreadsheets leave columns without a name, often several: they are not used.
+    twice = sorted({column for column in header if column and header.count(column) > 1})
     if twice:
         raise BadInput(f"{place}: the column {', '.join(repr(each) for each in twice)} is there twice.")
     return header

@@ -104,7 +104,9 @@ def bad(*changes: dict[str, Any]) -> list[dict[str, Any]]:
 
 EMPTY: dict[str, Any] = {}
 BAD: list[tuple[list[dict[str, Any]], str]] = [
-    ([{"a": 1}], "x.jsonl has no column problem, system, code. A file of snippets has"),
+    ([{"a": 1}], "x.jsonl has no column problem, system, code. It has 'a'. A file of snippets has"),
+    ([{"problem;Code": 1}], "x.jsonl has no column problem, system, code. It has 'problem;Code'."),
+    ([{f"{'c' * 150}{n}": 1 for n in range(30)}], "x.jsonl has no column problem, system, code. It has 'ccc"),
     (bad({"code": None}), "x.jsonl has no column code."),
     (bad(EMPTY, {"code": None}), "x.jsonl:2: `code` is missing."),
     (bad({"code": {"a": 1}}), "x.jsonl:1: `code` must be a text."),
@@ -169,6 +171,14 @@ def test_unknown_columns_are_named_but_no_obstacle(tmp_path: Path) -> None:
     material = read_snippets(save(tmp_path, GOOD | {f"column-{number}": 1 for number in range(50)}))
     assert material.remarks[0].endswith("column-19 and 30 more.")
     assert len(material.snippets) == 1
+
+
+def test_columns_without_a_name_are_no_obstacle(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(",problem,intent,system,code,,\n0,1,Add.,m,a,,\n1,2,Add.,m,b,,\n")
+    material = read_snippets(path)
+    assert [each.code for each in material.snippets] == ["a", "b"]
+    assert material.remarks == ["Columns that are not used: one without a name."]
 
 
 def test_a_file_can_be_written_as_csv_too(tmp_path: Path) -> None:
