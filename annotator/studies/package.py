@@ -128,8 +128,10 @@ class _PackageReader:
         self.names = self.systems(rows)
         if not self.names:
             raise BadInput(f"{name}: no row holds the code of a system.")
-        if REFERENCE in self.names:
-            raise BadInput(f"{name}: no system can be called {REFERENCE!r}. Rename it in the files.")
+        for system in self.names:
+            # In files of snippets and of grades any spelling of it means the references.
+            if system.strip().lower() == REFERENCE:
+                raise BadInput(f"{name}: no system can be called {system!r}. Rename it in the files.")
         for number, row in enumerate(rows):
             place = f"{name}, row {number}"
             try:

@@ -167,6 +167,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"*.json": [ROW | {"\ud800": "x"}]}, "x.json: the name '\\ud800' holds half a character"),
     ({"*.json": [ROW | {"x" * 101: "x"}]}, "is longer than 100 characters."),
     ({"*.json": [ROW | {"reference": "x"}]}, "x.json: no system can be called 'reference'."),
+    ({"*.json": [ROW | {"Reference ": "x"}]}, "x.json: no system can be called 'Reference '."),
     ({"*.json": [ROW | {"m": None}, ROW | {"intent": "B"}]}, "x.json, row 0: expected a text, found None."),
     ({"*.json": [ROW, ROW | {"intent": "B", "m": "\ud800"}]}, "x.json, row 1: a text holds half a character"),
     ({"*.json": [ROW | {"snippet": "\0"}]}, "x.json, row 0: a text holds a NUL character"),
