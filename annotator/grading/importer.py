@@ -20,15 +20,16 @@ from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.studies.importer import REFERENCE, sample_of
 from annotator.studies.models import Item, Study
 from annotator.studies.protocols import Protocol
-from annotator.studies.tabular import Row
+from annotator.studies.tabular import Row, no_column
 
 BATCH = 500
 COLUMNS = (
     *("problem", "system", "sample", "annotator", "question", "grade"),
     *("label", "seconds", "submitted_at", "simulated"),
+    *("kind", "check", "complete", "surplus", "excluded"),
 )
 REQUIRED = ("problem", "system", "annotator", "grade")
-TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no", "")
+TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no")
 Key = tuple[str, str, int]
 """(problem, system, sample) of a snippet."""
 
@@ -62,22 +63,32 @@ class AddedGrades:
 
 
 def read_grade_rows(rows: list[Row], name: str, protocol: Protocol) -> list[GradeData]:
-    """Grades from the rows of a file. Raises BadInput: missing columns, and every bad line together."""
-    columns = {column for row in rows for column in row.cells}
+    """Grades from the rows of a file, without those that it marks as outside the counts (see `counts`).
+
+    Raises BadInput: missing columns, and every bad line together.
+    """
+    columns = list(dict.fromkeys(column for row in rows for column in row.cells))
     missing = [column for column in REQUIRED if column not in columns]
     if missing:
-        raise BadInput(
-            f"{name} has no column {', '.join(missing)}. A file of grades has {', '.join(REQUIRED)}."
-        )
+        raise BadInput(f"{no_column(name, missing, columns)} A file of grades has {', '.join(REQUIRED)}.")
     found, bad = [], []
     for row in rows:
         try:
-            found.append(_read(row, protocol))
+            if counts(row):
+                found.append(_read(row, protocol))
         except ValueError as error:
             bad.append(f"{row.place}: {error}")
     if bad:
         raise BadInput(f"{name} has {len(bad)} bad lines. Nothing was imported.", bad)
     return found
+
+
+def counts(row: Row) -> bool:
+    """Whether analysis would count the row, by the columns of an export: complete, not surplus, not excluded, no
+    check, of a snippet. Stored as plain grades, such rows would come to count. Raises ValueError for an unfit flag.
+    """
+    flags = [_flag(row, "complete", empty=True), not _flag(row, "surplus"), not _flag(row, "excluded")]
+    return all(flags) and not row.text("check").strip() and row.text("kind").strip() in ("", "snippet")
 
 
 def _read(row: Row, protocol: Protocol) -> GradeData:
@@ -133,9 +144,12 @@ def _moment(text: str) -> datetime:
     raise ValueError(f"`submitted_at` must be like 2026-01-31T12:00:00Z, not {text!r:.40}.")
 
 
-def _flag(row: Row, column: str) -> bool:
+def _flag(row: Row, column: str, *, empty: bool = False) -> bool:
+    """The cell as true or false; `empty` if it is missing or empty."""
     value = row.cells.get(column, "")
     text = str(value).strip().lower() if isinstance(value, bool) else row.text(column).strip().lower()
+    if not text:
+        return empty
     if text not in TRUE and text not in FALSE:
         raise ValueError(f"`{column}` must be true or false, not {text!r:.40}.")
     return text in TRUE

@@ -172,6 +172,11 @@ def _import_grades(rows: list[Row], path: Path, options: Options) -> Imported:
     with transaction.atomic():
         done = Imported(study, actions.Added(0, 0, 0, 0), add_grades(study, grades))
         done.remarks += [unused(unknown)] if unknown else []
+        if len(grades) < len(rows):
+            done.remarks.append(
+                f"{len(rows) - len(grades)} rows were left out: the file marks them as surplus, excluded, incomplete, "
+                "a check or of another kind than `snippet`."
+            )
         if options.open and study.state != Study.State.OPEN:
             actions.open_study(study)
     return done

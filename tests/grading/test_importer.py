@@ -162,6 +162,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"submitted_at": 5}, "`submitted_at` must be like"),
     ({"simulated": "maybe"}, "`simulated` must be true or false, not 'maybe'."),
     ({"simulated": 2}, "`simulated` must be true or false"),
+    ({"surplus": "maybe"}, "`surplus` must be true or false, not 'maybe'."),
+    ({"excluded": 2}, "`excluded` must be true or false"),
+    ({"complete": "x", "surplus": "true"}, "`complete` must be true or false"),
+    ({"check": ["a"]}, "`check` must be a text."),
 ]
 
 
@@ -173,6 +177,23 @@ def test_rubbish_gets_a_sentence(study: Study, change: dict[str, Any], sentence:
     assert max(map(len, told)) < 400
 
 
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *({"surplus": flag} for flag in ("true", True, "1")),
+        {"excluded": "TRUE"},
+        *({"complete": flag} for flag in ("false", False, "0")),
+        {"check": "attention"},
+        {"kind": "pair"},
+    ],
+)
+def test_rows_that_are_marked_as_outside_the_counts_stay_outside(study: Study, mark: dict[str, Any]) -> None:
+    plain = {"surplus": "false", "excluded": False, "complete": "true", "check": "", "kind": "snippet"}
+    assert add(study, plain, {"annotator": "bob", "grade": "0"} | plain | mark) == AddedGrades(1, 1, 0)
+    assert list(Grade.objects.values_list("assignment__annotator__pseudonym", "value")) == [("ann", 3.0)]
+    assert access.drifted(study) == []
+
+
 def test_all_bad_rows_are_told_together(study: Study) -> None:
     told = refusal(study, {"grade": "x"}, {}, {"seconds": "x"})
     assert told[0] == "g.csv has 2 bad lines. Nothing was imported."
@@ -182,7 +203,7 @@ def test_all_bad_rows_are_told_together(study: Study) -> None:
 
 
 def test_missing_columns_are_named(study: Study) -> None:
-    with pytest.raises(BadInput, match=r"g\.csv has no column system, grade\."):
+    with pytest.raises(BadInput, match=r"g\.csv has no column system, grade\. It has 'problem', 'ann"):
         read_grade_rows([Row("g.csv:2", {"problem": "1", "annotator": "a"})], "g.csv", study.read_protocol())
 
 

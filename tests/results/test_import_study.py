@@ -193,6 +193,15 @@ def test_grades_that_were_exported_come_back(tmp_path: Path) -> None:
     assert "4 new grades by 2 new annotators" in run(tmp_path / "grades.csv", "--slug", "two")
 
 
+def test_rows_outside_the_counts_are_left_out_and_told(tmp_path: Path) -> None:
+    run(save(tmp_path, SNIPPETS, "s.jsonl"), "--slug", "mine")
+    marked = [row | {"surplus": str(number == 0).lower(), "check": ""} for number, row in enumerate(GRADES)]
+    text = run(save(tmp_path, marked, "g.csv"), "--slug", "mine")
+    assert "mine: 3 new grades by 2 new annotators; 0 were there already." in text
+    assert "Note: 1 rows were left out: the file marks them as surplus" in text
+    assert "not used" not in text
+
+
 def test_grades_need_a_study(tmp_path: Path) -> None:
     path = save(tmp_path, GRADES)
     assert "rows.jsonl holds grades: say of which study with --slug." in refusal(path)

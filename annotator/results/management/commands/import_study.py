@@ -29,7 +29,8 @@ HELP = """Imports a study from PATH, which is one of
   with the grades of all its graders;
 
   a file of existing grades (columns problem, system, annotator, grade; besides sample, question, seconds,
-  submitted_at, simulated) for the study that --slug names.
+  submitted_at, simulated) for the study that --slug names. Rows that an export marks as outside the counts
+  (surplus, excluded, not complete, a check) are left out and counted in a note.
 
 Every bad line is reported with its place, and then nothing is imported. The same file again changes nothing.
 A study of snippets begins as a draft, one of a package is closed; --open opens it.
