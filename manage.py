@@ -19,6 +19,10 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
         sys.exit(str(error))
+    except BrokenPipeError:
+        # Whoever read the output, `head` say, has gone: no more is written, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except DatabaseError as error:
         if "--traceback" in sys.argv:
             raise

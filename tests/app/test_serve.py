@@ -77,3 +77,19 @@ def test_a_child_that_dies_young_waits_longer_each_time() -> None:
         child.plan_restart()
         waits.append(child.wait)
     assert waits == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+def test_a_reader_that_goes_away_is_no_traceback() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    gone = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=settings.BASE_DIR,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write)
+    assert gone.returncode != 0
+    assert "Traceback" not in gone.stderr
