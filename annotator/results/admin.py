@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 
 from annotator.results import access, actions, export
 from annotator.results.models import Job, JobPart, MetricScore, Report
+from annotator.studies.admin import ReadOnly
 from annotator.studies.models import Study
 
 
@@ -30,20 +31,6 @@ def export_grades(
 # `studies` does not know `results`: this app adds what it can do to the admin of studies.
 _study_admin = admin.site.get_model_admin(Study)
 _study_admin.actions = [*(_study_admin.actions or ()), export_grades]
-
-
-class ReadOnly(admin.ModelAdmin):
-    show_full_result_count = False
-    list_per_page = 50
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class PartInline(admin.TabularInline):

@@ -81,7 +81,7 @@ class StudyAdmin(admin.ModelAdmin):
 
 
 class ReadOnly(admin.ModelAdmin):
-    """Material is imported as a whole and graded as it is: it can be looked at, not changed by hand."""
+    """What can be looked at, not changed by hand: material, grades, jobs and reports."""
 
     show_full_result_count = False
     list_per_page = 50

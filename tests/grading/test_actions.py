@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotator.errors import BadInput, Conflict, NotYours
 from annotator.grading import access, actions, steps
+from annotator.grading.assignment import choose, pivot
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.studies.models import Item, Study
 from tests.factories import make_study
@@ -169,6 +170,21 @@ def test_stop_releases_the_item_and_going_on_is_possible() -> None:
     assert Item.objects.get(pk=assignment.item_id).taken == 0
     assert actions.start(annotator) is not None
     check_counts()
+
+
+def test_seed_and_numbers_replay_every_hand_out() -> None:
+    """What the database's index picks is what the pure `choose` picks."""
+    study = make_study(problems=5, seed=11)
+    annotator = join(study)
+    pool = sorted(study.items.values_list("draw", flat=True))
+    assignment: Assignment | None = held(annotator)
+    while assignment is not None:
+        place = choose(pool, pivot(study.seed, annotator.number, assignment.sequence))
+        assert place is not None
+        assert pool.pop(place) == assignment.item.draw
+        answer(annotator, assignment)
+        assignment = actions.hand_out(annotator)
+    assert not pool
 
 
 def test_an_expired_hold_returns_to_the_pool() -> None:
