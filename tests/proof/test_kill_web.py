@@ -135,7 +135,7 @@ class Person:
     def grade(self, page: str, value: int) -> str:
         """Sends the answer until the server answers; only then does it count as answered."""
         form = self.fields(page)
-        page = self.open(self.link, form | {"action": "grade", "value": str(value)})[1]
+        page = self.open(self.link, form | {"action": "grade", "value-helpfulness": str(value)})[1]
         self.answered[int(form["sequence"])] = value
         return page
 
