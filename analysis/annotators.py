@@ -79,7 +79,7 @@ def annotator_table(
     for part in (
         _paces(own, time),
         _sameness(own),
-        check_counts(grades),
+        check_counts(rows),
         _agreements(own),
         _performances(own, passed, question, equivalent_from, guess),
     ):
@@ -122,12 +122,11 @@ def counted(grades: pd.DataFrame) -> pd.DataFrame:
     return table.assign(task=table.groupby([*TASK_OF, "check"], sort=False).ngroup())
 
 
-def check_counts(grades: pd.DataFrame, kinds: tuple[str, ...] = ()) -> pd.DataFrame:
+def check_counts(rows: pd.DataFrame, kinds: tuple[str, ...] = ()) -> pd.DataFrame:
     """`checks_passed` and `checks_failed` of each annotator with a check, of these kinds only (none: of all).
 
-    A check is one task: it is failed where any of its answers is.
+    `rows` as `counted` gives them. A check is one task: it is failed where any of its answers is.
     """
-    rows = counted(grades)
     rows = rows[(rows["check"] != "") & rows["check_passed"].notna()]
     if kinds:
         rows = rows[rows["check"].isin(kinds)]
@@ -138,9 +137,11 @@ def check_counts(grades: pd.DataFrame, kinds: tuple[str, ...] = ()) -> pd.DataFr
     )
 
 
-def top_answer(grades: pd.DataFrame, question: str) -> float | None:
-    """The highest counted answer to the question that anybody gave, attention checks left out; None without one."""
-    rows = counted(grades)
+def top_answer(rows: pd.DataFrame, question: str) -> float | None:
+    """The highest answer to the question that anybody gave, attention checks left out; None without one.
+
+    `rows` as `counted` gives them.
+    """
     given = rows.loc[(rows["question"] == question) & (rows["check"] == ""), "grade"].max()
     return None if pd.isna(given) else float(given)
 

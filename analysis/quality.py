@@ -193,10 +193,10 @@ def _rows(people: pd.DataFrame, *numbers: str) -> tuple[pd.DataFrame, list[dict[
 
 def _published(grades: pd.DataFrame, passed: pd.DataFrame | None, settings: Settings) -> Finding:
     question, percentile = settings["question"], settings["percentile"]
-    highest = top_answer(grades, question)
-    rest = counted(grades).query("check == ''")
-    if highest is None and len(rest):
-        known = ", ".join(sorted(rest["question"].unique()))
+    own = counted(grades).query("check == ''")
+    highest = top_answer(own, question)
+    if highest is None and len(own):
+        known = ", ".join(sorted(own["question"].unique()))
         raise TableError(
             f"No grade answers the question {question}: set question to the one about equivalence. There is: {known}."
         )
@@ -241,19 +241,20 @@ def _published(grades: pd.DataFrame, passed: pd.DataFrame | None, settings: Sett
 
 def _failed_checks(grades: pd.DataFrame, passed: pd.DataFrame | None, settings: Settings) -> Finding:
     people = annotator_table(grades)
+    done = counted(grades)
     kinds = tuple(kind.strip() for kind in settings["kinds"].split(",") if kind.strip())
     if kinds:
-        counts = check_counts(grades, kinds).reindex(people["annotator"]).fillna(0).astype("int64")
+        counts = check_counts(done, kinds).reindex(people["annotator"]).fillna(0).astype("int64")
         people[["checks_passed", "checks_failed"]] = counts[["checks_passed", "checks_failed"]].to_numpy()
     table, rows = _rows(people, "checks_passed", "checks_failed")
     reasons, unknown = {}, {}
     for place, row in enumerate(rows):
-        done = row["checks_passed"] + row["checks_failed"]
-        if not done:
+        count = row["checks_passed"] + row["checks_failed"]
+        if not count:
             unknown[place] = "not judged: no check with a result"
         elif row["checks_failed"] >= settings["at_least"]:
-            reasons[place] = f"{row['checks_failed']} of {done} checks failed"
-    there = set(counted(grades)["check"]) - {""}
+            reasons[place] = f"{row['checks_failed']} of {count} checks failed"
+    there = set(done["check"])
     notes = [f"There is no check of the kind {kind}." for kind in kinds if kind not in there]
     return Finding(table, reasons, unknown, notes)
 

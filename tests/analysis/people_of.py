@@ -56,7 +56,9 @@ def published_people(rng: random.Random, guesser: Answerer = first_option) -> li
     people += [Person(f"guess{n}", rng.uniform(6, 15), guesser) for n in range(3)]
     named = list(range(len(people)))
     rng.shuffle(named)
-    return [replace(person, name=f"{person.name}-{number}") for person, number in zip(people, named, strict=True)]
+    return [
+        replace(person, name=f"{person.name}-{number}") for person, number in zip(people, named, strict=True)
+    ]
 
 
 def published_study(rng: random.Random, people: list[Person]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.columns import TableError
@@ -229,6 +229,7 @@ def test_weights_undo_the_oversampling() -> None:
 sizes_of = st.dictionaries(st.sampled_from([*BUCKETS, "x", ""]), st.integers(0, 8))
 
 
+@settings(deadline=None)
 @given(sizes_of, st.integers(0, 6), st.integers(0, 2**128 - 1), st.randoms(use_true_random=False))
 def test_the_order_of_rows_never_matters(
     there: dict[str, int], count: int, seed: int, random: object
@@ -242,6 +243,7 @@ def test_the_order_of_rows_never_matters(
     assert one.warnings == other.warnings
 
 
+@settings(deadline=None)
 @given(sizes_of, st.integers(0, 6), st.integers(0, 99))
 def test_a_larger_draw_holds_the_smaller(there: dict[str, int], count: int, seed: int) -> None:
     table = strata_of(there)
@@ -250,6 +252,7 @@ def test_a_larger_draw_holds_the_smaller(there: dict[str, int], count: int, seed
     assert set(small["problem"]) <= set(large["problem"])
 
 
+@settings(deadline=None)
 @given(sizes_of, st.dictionaries(st.sampled_from(BUCKETS), st.integers(0, 9)), st.integers(0, 99))
 def test_sizes_add_up(there: dict[str, int], wanted: dict[str, int], seed: int) -> None:
     sample = draw_strata(strata_of(there), wanted, seed)
@@ -264,6 +267,7 @@ def test_sizes_add_up(there: dict[str, int], wanted: dict[str, int], seed: int) 
         assert any("smaller" in warning for warning in sample.warnings)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0]), st.floats(0, 1)), max_size=12))
 def test_at_least_half_is_high(rows: list[tuple[float, float]]) -> None:
     table = anchor(rows)
