@@ -66,7 +66,11 @@ def preview(study: Study, name: str, given: dict[str, str]) -> dict[str, Any]:
         found = research.preview_rule(study, name, given)
     except BadInput as error:
         return context | {"error": str(error)}
-    shown = {column: column.replace("_", " ") for column in found.table.columns if column not in ("annotator", "flagged")}
+    shown = {
+        column: column.replace("_", " ")
+        for column in found.table.columns
+        if column not in ("annotator", "flagged")
+    }
     flagged = found.table[found.table["flagged"] | (found.table["reason"] != "")]
     return context | {
         "found": found,
@@ -115,7 +119,11 @@ def exclude(request: HttpRequest, slug: str) -> HttpResponse:
     except BadInput as error:
         messages.error(request, str(error))
     else:
-        said = "The rule leaves nobody out: nothing changed." if exclusion is None else "They are left out from now on."
+        said = (
+            "The rule leaves nobody out: nothing changed."
+            if exclusion is None
+            else "They are left out from now on."
+        )
         messages.success(request, said)
     return redirect("results:annotators", slug)
 

@@ -21,7 +21,12 @@ EDIT_SIMILARITY = "edit-similarity"
 
 
 def draw_sample(
-    study: Study, per_stratum: int, *, anchor: str | None = None, seed: int | None = None, pass_metric: str = PASS
+    study: Study,
+    per_stratum: int,
+    *,
+    anchor: str | None = None,
+    seed: int | None = None,
+    pass_metric: str = PASS,
 ) -> sampling.Sample:
     """Keep a seeded sample of the draft's problems, so many of each stratum; the study keeps strata and weights.
 
@@ -43,7 +48,16 @@ def draw_sample(
     if sample.rows.empty:
         raise BadInput("The sample is empty: there is no problem to draw from.")
     rows = zip(sample.rows["problem"], sample.rows["stratum"], sample.rows["weight"], strict=True)
-    studies.keep_problems(study, {problem: (stratum, float(weight)) for problem, stratum, weight in rows})
+    how = {
+        "anchor": anchor,
+        "per_stratum": per_stratum,
+        "seed": study.seed if seed is None else seed,
+        "pass_metric": pass_metric,
+        "sizes": sample.sizes.astype(object).where(sample.sizes.notna(), None).to_dict("records"),
+        "warnings": sample.warnings,
+    }
+    kept = {problem: (stratum, float(weight)) for problem, stratum, weight in rows}
+    studies.keep_problems(study, kept, how)
     return sample
 
 
@@ -71,7 +85,9 @@ def _buckets(study: Study, anchor: str, pass_metric: str) -> pd.DataFrame:
     try:
         return sampling.buckets(pd.DataFrame(rows, columns=["problem", "passed", "edit_similarity"]))
     except ValueError as error:
-        raise BadInput(f"{error} Give it as a column `scores` or `score:{pass_metric}` of the file.") from None
+        raise BadInput(
+            f"{error} Give it as a column `scores` or `score:{pass_metric}` of the file."
+        ) from None
 
 
 def passed_frame(study: Study, pass_metric: str = PASS) -> pd.DataFrame | None:
@@ -89,7 +105,9 @@ def passed_frame(study: Study, pass_metric: str = PASS) -> pd.DataFrame | None:
 
 def annotator_frame(study: Study) -> pd.DataFrame:
     """One row an annotator: pace, sameness, checks, agreement; performance where PASS is known."""
-    return annotators.annotator_table(export.grade_frame(study), passed_frame(study), question=equivalence(study))
+    return annotators.annotator_table(
+        export.grade_frame(study), passed_frame(study), question=equivalence(study)
+    )
 
 
 def equivalence(study: Study) -> str:
