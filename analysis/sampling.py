@@ -190,6 +190,8 @@ def _shortage(name: str, wanted: int, lacking: int, filled: int, fill_from: str 
     if fill_from is None or fill_from == name:
         return f"{sentence}: the sample is {lacking} smaller."
     source = _named(fill_from)
+    if not filled:
+        return f"{sentence} and nothing of {source} is left to fill from: the sample is {lacking} smaller."
     if filled == lacking:
         return f"{sentence}: {filled} more of {source} take their place."
     return f"{sentence}: {filled} more of {source} take their place, and the sample is {lacking - filled} smaller."
