@@ -130,7 +130,7 @@ def read_problems(path: str | Path) -> pd.DataFrame:
 
     Raises TableError: neither is there, or as `buckets` does.
     """
-    table = columns._read(Path(path), PROBLEM_COLUMNS, lambda name, rows: [])
+    table = columns.read_table(Path(path), PROBLEM_COLUMNS, lambda name, rows: [])
     if (table["stratum"] != "").any():
         return table[list(BUCKETED)]
     if table[["passed", "edit_similarity"]].isna().all(axis=None):
