@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from analysis import columns
 from annotator.errors import BadInput
 from annotator.grading import access, actions, pages, steps
 from annotator.grading.models import Annotator, Assignment, Grade
@@ -108,8 +109,7 @@ def test_a_check_is_outside_the_counts_and_marked_in_the_export() -> None:
     study = make(("repeat",))
     walk(study)
     rows = [
-        dict(zip(records.columns.GRADES, row, strict=True))
-        for row in records.grade_table(study, using="default")
+        dict(zip(columns.GRADES, row, strict=True)) for row in records.grade_table(study, using="default")
     ]
     checks = [row for row in rows if row["check"]]
     assert len(rows) == 16
