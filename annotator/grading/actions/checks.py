@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotator.grading import access
+from annotator.grading.actions import pool
 from annotator.grading.assignment import pivot
 from annotator.grading.models import Annotator, Assignment, Grade
 from annotator.studies import attention
@@ -17,7 +18,7 @@ APART = 2
 
 
 def next_check(annotator: Annotator, protocol: Protocol) -> Assignment | None:
-    """The check that is due, not yet handed out; None if none is, or none of the kinds is to be had."""
+    """The check that is due, taken but not yet handed out; None if none is, or none of the kinds is to be had."""
     kinds = protocol.checks.kinds
     if not kinds:
         return None
@@ -27,6 +28,7 @@ def next_check(annotator: Annotator, protocol: Protocol) -> Assignment | None:
     for kind in attention.kinds_in_turn(seed, number, done, kinds):
         item = (_copy if kind in ("degraded", "repeat") else _known)(annotator, protocol, kind)
         if item is not None:
+            pool.take(item)
             return Assignment(annotator=annotator, item=item)
     return None
 
