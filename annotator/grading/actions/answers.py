@@ -81,14 +81,15 @@ def submit(
         seconds = _seconds(assignment, now)
         if seconds < protocol.minimum_seconds and not revision:
             raise BadInput("That was very fast. Please look at it once more, then save again.")
-        if assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED):
+        late = assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED)
+        if late:
             pool.take_back(assignment)
         active = None if active_seconds is None else round(min(max(active_seconds, 0.0), seconds), 3)
         grades = _store(
             assignment, due, answers, key, now, protocol, seconds=round(seconds, 3), active=active
         )
         _comment(assignment, due, comments or {})
-        _count(annotator, assignment, protocol, now)
+        _count(annotator, assignment, protocol, now, late=late)
     return Submitted(grades, replayed=False)
 
 
@@ -205,14 +206,22 @@ def _comment(assignment: Assignment, due: steps.Due, comments: Mapping[str, str]
             )
 
 
-def _count(annotator: Annotator, assignment: Assignment, protocol: Protocol, now: datetime) -> None:
-    """Close the item if this was its last page, and count it; else it stays in hand."""
+def _count(
+    annotator: Annotator, assignment: Assignment, protocol: Protocol, now: datetime, *, late: bool
+) -> None:
+    """Close the item if this was its last page, and count it; else it stays in hand, unless it came late and the
+    person has another one in hand by now: then its answers stay, and its slot is free again."""
     annotator.last_seen_at = now
     if assignment.state == Assignment.State.GRADED:
         annotator.save(update_fields=["last_seen_at"])
         return
     if access.get_due(protocol, assignment) is not None:
-        pool.renew(assignment, protocol)
+        others = annotator.assignments.filter(state=Assignment.State.HELD).exclude(pk=assignment.pk)
+        if late and others.exists():
+            pool.close(assignment, Assignment.State.EXPIRED, now)
+            pool.free_slots(annotator.study, [assignment])
+        else:
+            pool.renew(assignment, protocol)
         annotator.save(update_fields=["last_seen_at"])
         return
     if assignment.item.check_kind:
