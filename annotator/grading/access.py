@@ -162,11 +162,9 @@ def has_free(annotator: Annotator) -> bool:
     """Whether there is something to hand to the annotator right now."""
     if not annotator.study.reserves:
         return open_items(annotator).exists()
-    return (
-        get_reserved(annotator).exists()
-        or open_groups(annotator).exists()
-        or rest_of_block(annotator).exists()
-    )
+    if annotator.study.policy == Study.Policy.BLOCKS and rest_of_block(annotator).exists():
+        return True
+    return get_reserved(annotator).exists() or open_groups(annotator).exists()
 
 
 def others_hold(annotator: Annotator) -> bool:
