@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +43,9 @@ def join(study: Study, join_key: str, external: External | None = None) -> Annot
     external = external or External()
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        known = Annotator.objects.filter(study=study, join_key=join_key).first() if join_key else None
+        # The same form in two studies is two people; what was sent is of any length.
+        key = hashlib.sha256(f"{study.pk}:{join_key}".encode()).hexdigest() if join_key else None
+        known = Annotator.objects.filter(study=study, join_key=key).first() if key else None
         if known:
             return known
         if external.id and study.annotators.filter(external_id=external.id).exists():
@@ -53,7 +56,7 @@ def join(study: Study, join_key: str, external: External | None = None) -> Annot
             number=number,
             pseudonym=pseudonym(study.seed, number),
             token=secrets.token_urlsafe(24),
-            join_key=join_key or None,
+            join_key=key,
             external_id=external.id,
             external_study=external.study,
             external_session=external.session,
