@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,9 +42,7 @@ def join(study: Study, join_key: str, external: External | None = None) -> Annot
     external = external or External()
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        # The same form in two studies is two people; what was sent is of any length.
-        key = hashlib.sha256(f"{study.pk}:{join_key}".encode()).hexdigest() if join_key else None
-        known = Annotator.objects.filter(study=study, join_key=key).first() if key else None
+        known = Annotator.objects.filter(study=study, join_key=join_key).first() if join_key else None
         if known:
             return known
         if external.id and study.annotators.filter(external_id=external.id).exists():
@@ -56,7 +53,7 @@ def join(study: Study, join_key: str, external: External | None = None) -> Annot
             number=number,
             pseudonym=pseudonym(study.seed, number),
             token=secrets.token_urlsafe(24),
-            join_key=key,
+            join_key=join_key or None,
             external_id=external.id,
             external_study=external.study,
             external_session=external.session,
