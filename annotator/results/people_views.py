@@ -40,6 +40,9 @@ def annotators(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "rules": quality.RULES.values(), "rule": None}
     try:
         context |= {"people": table_of(research.annotator_frame(study), HEADINGS)}
+        top = research.top_performers(study)
+        if len(top):
+            context["top"] = table_of(top, {name: name.replace("_", " ") for name in top.columns[2:]})
         if request.GET.get("rule"):
             context |= preview(study, request.GET["rule"], given_parameters(request.GET.dict()))
     except (BadInput, ValueError) as error:

@@ -117,11 +117,17 @@ def equivalence(study: Study) -> str:
 
 
 def preview_rule(study: Study, rule: str, parameters: dict[str, Any] | None = None) -> quality.RuleResult:
-    """Whom a rule would leave out, and why. Changes nothing. Raises BadInput."""
+    """Whom a rule would leave out, and why. Changes nothing. Raises BadInput.
+
+    Where a rule asks for the question about equivalence and its top answer, the study's protocol gives them.
+    """
+    chosen = dict(parameters or {})
+    known = quality.RULES[rule].parameters if rule in quality.RULES else {}
+    for name, value in equivalence(study).items():
+        if name in known:
+            chosen.setdefault(name, value)
     try:
-        return quality.apply_rule(
-            rule, export.grade_frame(study), passed=passed_frame(study), **(parameters or {})
-        )
+        return quality.apply_rule(rule, export.grade_frame(study), passed=passed_frame(study), **chosen)
     except (ValueError, TypeError) as error:
         raise BadInput(str(error)) from None
 
