@@ -104,7 +104,7 @@ def get_changeable(annotator: Annotator) -> tuple[Assignment, steps.Due] | None:
     if not protocol.back:
         return None
     grade = Grade.objects.filter(assignment__annotator=annotator).order_by("-pk").first()
-    if grade is None or grade.assignment.item.check_kind:
+    if grade is None:
         return None
     page = next(page for page in protocol.pages if grade.question in {question.key for question in page})
     first = grade.assignment.grades.get(question=steps.scaled_of(page)[0].key)

@@ -213,7 +213,9 @@ def _count(
     person has another one in hand by now: then its answers stay, and its slot is free again."""
     annotator.last_seen_at = now
     if assignment.state == Assignment.State.GRADED:
-        annotator.save(update_fields=["last_seen_at"])
+        _judge(annotator, assignment, protocol)
+        assignment.save(update_fields=["passed"])
+        annotator.save(update_fields=["last_seen_at", "failed_checks"])
         return
     if access.get_due(protocol, assignment) is not None:
         others = annotator.assignments.filter(state=Assignment.State.HELD).exclude(pk=assignment.pk)
@@ -224,12 +226,19 @@ def _count(
             pool.renew(assignment, protocol)
         annotator.save(update_fields=["last_seen_at"])
         return
-    if assignment.item.check_kind:
-        value = assignment.grades.get(question=protocol.scaled[0].key).value
-        assignment.passed = access.check_passed(protocol, assignment, value)
-        annotator.checks += 1
-        annotator.failed_checks += not assignment.passed
+    _judge(annotator, assignment, protocol)
+    annotator.checks += bool(assignment.item.check_kind)
     pool.close(assignment, Assignment.State.GRADED, now)
     assignment.grades.update(complete=True)
     annotator.graded += 1
     annotator.save(update_fields=["last_seen_at", "graded", "checks", "failed_checks"])
+
+
+def _judge(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> None:
+    """The result of a check, by its first question's answer as it is now."""
+    if not assignment.item.check_kind:
+        return
+    value = assignment.grades.get(question=protocol.scaled[0].key).value
+    failed_before = assignment.passed is False
+    assignment.passed = access.check_passed(protocol, assignment, value)
+    annotator.failed_checks += (not assignment.passed) - failed_before
