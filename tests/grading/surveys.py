@@ -125,8 +125,14 @@ def make_survey(
             name = str(Path(own) / "survey.toml")
             Path(name).write_text(text, encoding="utf-8")
         study = actions.create_study(slug, "", name, seed=seed, **options)
-    table = [Row(f"x.csv:{line}", row) for line, row in enumerate(rows, start=2)]
-    actions.add_material(study, material_of(table, (folder or Path()) / "x.csv"))
+    add_rows(study, rows, folder=folder)
     if is_open:
         actions.open_study(study)
     return study
+
+
+def add_rows(study: Study, rows: Iterable[dict[str, Any]], *, folder: Path | None = None) -> None:
+    """Imports the rows as one file; `folder` has their images."""
+    table = [Row(f"x.csv:{line}", row) for line, row in enumerate(rows, start=2)]
+    if table:
+        actions.add_material(study, material_of(table, (folder or Path()) / "x.csv"))
