@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 from django.test import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from annotator.grading import display
 from annotator.grading.models import Annotator, Assignment, Grade
@@ -385,6 +387,39 @@ def not_revealed(got: Got) -> bool:
 def test_it_does_not_show_which_metric_gave_a_score(walk: Walk) -> None:
     text, rows = SCENES["metric-reasonableness"]
     same(walk.plain("metric-reasonableness"), walk(text, shuffled(other_metrics(rows))))
+
+
+LOOKS = st.tuples(st.sampled_from("12"), st.sampled_from(["x = 1", "y = 2"]), st.sampled_from(["python", "ruby"]))
+
+
+@settings(max_examples=25, deadline=None, database=None)
+@given(
+    looks=st.lists(st.tuples(LOOKS, st.booleans()), min_size=2, max_size=7),
+    order=st.randoms(use_true_random=False),
+    cut=st.integers(0, 7),
+)
+def test_places_in_the_pool_tell_nothing_of_equal_codes(
+    looks: list[tuple[tuple[str, str, str], bool]], order: random.Random, cut: int
+) -> None:
+    """Snippets that look alike, or nearly, some of them checks: their places depend on how they look alone."""
+
+    def places(rows: Rows, cut: int) -> list[tuple[Any, ...]]:
+        with transaction.atomic():
+            study = make_survey(protocol_text(QUALITY, policy="open"), rows[:cut], is_open=False)
+            add_rows(study, rows[cut:])
+            fields = ("check_kind", "draw", "snippet__problem__key", "snippet__code", "snippet__language")
+            found = sorted(study.items.values_list(*fields))
+            transaction.set_rollback(True)
+        return found
+
+    rows: Rows = []
+    for number, ((problem, code, language), known) in enumerate(looks):
+        row = {"problem": problem, "intent": "Do it.", "system": f"s{number}", "code": code, "language": language}
+        rows.append(row | ({"gold": 2} if known else {}))
+    plain = places(rows, 0)
+    names = order.sample([row["system"] for row in rows], len(rows))
+    other = [row | {"system": name} for row, name in zip(rows, names, strict=True)]
+    assert places(order.sample(other, len(other)), cut) == plain
 
 
 # A check is a task to whoever sees it.

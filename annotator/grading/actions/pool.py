@@ -27,7 +27,9 @@ MAX_LOOKS = 40
 def lock_annotator(annotator: Annotator) -> Annotator:
     """The annotator's row, locked and fresh: each person's requests are dealt with one after another."""
     locking = Annotator.objects.select_for_update(no_key=True, of=("self",)).select_related("study")
-    return locking.get(pk=annotator.pk)
+    locked = locking.defer(*access.UNREAD, "study__protocol").get(pk=annotator.pk)
+    locked.study.share_protocol(annotator.study)
+    return locked
 
 
 def lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
