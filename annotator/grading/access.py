@@ -132,7 +132,7 @@ def get_changeable(annotator: Annotator) -> tuple[Assignment, steps.Due] | None:
     if not protocol.back:
         return None
     grade = Grade.objects.filter(assignment__annotator=annotator).order_by("-pk").first()
-    if grade is None or grade.assignment.item.check_kind:
+    if grade is None:
         return None
     page = next(page for page in protocol.pages if grade.question in {question.key for question in page})
     first = grade.assignment.grades.get(question=steps.scaled_of(page)[0].key)
@@ -190,11 +190,9 @@ def has_free(annotator: Annotator) -> bool:
     """Whether there is something to hand to the annotator right now."""
     if not annotator.study.reserves:
         return open_items(annotator).exists()
-    return (
-        get_reserved(annotator).exists()
-        or open_groups(annotator).exists()
-        or rest_of_block(annotator).exists()
-    )
+    if annotator.study.policy == Study.Policy.BLOCKS and rest_of_block(annotator).exists():
+        return True
+    return get_reserved(annotator).exists() or open_groups(annotator).exists()
 
 
 def others_hold(annotator: Annotator) -> bool:

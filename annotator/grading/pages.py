@@ -202,6 +202,8 @@ def task(
         waits = access.is_waiting(person)
         template = "grading/wait.html" if waits else "grading/continue.html"
         return render(request, template, context | {"error": error}, status=status)
+    if typed is not None and (typed.get("sequence"), typed.get("question")) != (str(held.sequence), due.key):
+        typed = None  # it was typed on another page
     if changing is not None:
         stored = held.grades.values_list("question", "value")
         typed = {f"value-{key}": f"{value:g}" for key, value in stored}

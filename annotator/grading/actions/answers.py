@@ -78,12 +78,14 @@ def submit(
         seconds = _seconds(assignment, answered, now)
         if seconds < protocol.minimum_seconds and not revision:
             raise BadInput("That was very fast. Please look at it once more, then save again.")
-        if assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED):
+        late = assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED)
+        if late:
             pool.take_back(assignment)
         page_time = (round(seconds, 3), _active(active_seconds, seconds))
         grades = _store(assignment, due, answers, key, now, protocol, page_time)
         _comment(assignment, due, comments or {})
-        _count(annotator, assignment, protocol, now, {*answered, *(grade.question for grade in grades)})
+        answered = {*answered, *(grade.question for grade in grades)}
+        _count(annotator, assignment, protocol, now, answered, late=late)
     return Submitted(grades, replayed=False)
 
 
@@ -189,26 +191,47 @@ def _comment(assignment: Assignment, due: steps.Due, comments: Mapping[str, str]
 
 
 def _count(
-    annotator: Annotator, assignment: Assignment, protocol: Protocol, now: datetime, answered: Collection[str]
+    annotator: Annotator,
+    assignment: Assignment,
+    protocol: Protocol,
+    now: datetime,
+    answered: Collection[str],
+    *,
+    late: bool,
 ) -> None:
-    """Close the item if this was its last page, and count it; else it stays in hand."""
+    """Close the item if this was its last page, and count it; else it stays in hand, unless it came late and the
+    person has another one in hand by now: then its answers stay, and its slot is free again."""
     annotator.last_seen_at = now
     if assignment.state == Assignment.State.GRADED:
-        annotator.save(update_fields=["last_seen_at"])
+        _judge(annotator, assignment, protocol)
+        assignment.save(update_fields=["passed"])
+        annotator.save(update_fields=["last_seen_at", "failed_checks"])
         return
     if access.get_due(protocol, assignment, answered) is not None:
         if len(protocol.pages) == 1:  # a check with a second chance
             assignment.grades.update(complete=False)
-        pool.renew(assignment, protocol)
+        others = annotator.assignments.filter(state=Assignment.State.HELD).exclude(pk=assignment.pk)
+        if late and others.exists():
+            pool.close(assignment, Assignment.State.EXPIRED, now)
+            pool.free_slots(annotator.study, [assignment])
+        else:
+            pool.renew(assignment, protocol)
         annotator.save(update_fields=["last_seen_at"])
         return
-    if assignment.item.check_kind:
-        value = assignment.grades.get(question=protocol.scaled[0].key).value
-        assignment.passed = access.check_passed(protocol, assignment, value)
-        annotator.checks += 1
-        annotator.failed_checks += not assignment.passed
+    _judge(annotator, assignment, protocol)
+    annotator.checks += bool(assignment.item.check_kind)
     pool.close(assignment, Assignment.State.GRADED, now)
     if len(protocol.pages) > 1:
         assignment.grades.update(complete=True)
     annotator.graded += 1
     annotator.save(update_fields=["last_seen_at", "graded", "checks", "failed_checks"])
+
+
+def _judge(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> None:
+    """The result of a check, by its first question's answer as it is now."""
+    if not assignment.item.check_kind:
+        return
+    value = assignment.grades.get(question=protocol.scaled[0].key).value
+    failed_before = assignment.passed is False
+    assignment.passed = access.check_passed(protocol, assignment, value)
+    annotator.failed_checks += (not assignment.passed) - failed_before

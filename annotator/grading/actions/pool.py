@@ -112,16 +112,20 @@ def free_slots(study: Study, assignments: Iterable[Assignment]) -> None:
 
 
 def take_back(assignment: Assignment) -> None:
-    """The slot was given up: take it again if it is free, else the answer is surplus."""
-    lock_pool(assignment.annotator.study)
+    """The slot was given up: take it again if it is free, else the answer is surplus. It is surplus too where the
+    person has got another item of its problem meanwhile: in `balanced` one of them counts."""
+    person = assignment.annotator
+    lock_pool(person.study)
     item = Item.objects.select_for_update(no_key=True).get(pk=assignment.item_id)
-    again = assignment.annotator.assignments.filter(item=item, state__in=Assignment.LIVE).first()
-    if again is not None:
+    seen = person.assignments.filter(Assignment.SEEN).exclude(pk=assignment.pk)
+    if seen.filter(item=item).exists():
         raise Conflict("You were given this snippet anew. Please answer on the page that is open now.")
-    if item.target is None or item.taken < item.target:
+    one_of_each = person.study.policy == Study.Policy.BALANCED and item.group_id is not None
+    assignment.surplus = (item.target is not None and item.taken >= item.target) or (
+        one_of_each and seen.filter(item__group=item.group_id).exists()
+    )
+    if not assignment.surplus:
         take(item)
-    else:
-        assignment.surplus = True
     assignment.state = Assignment.State.HELD
     assignment.save(update_fields=["state", "surplus"])
 

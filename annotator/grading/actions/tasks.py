@@ -22,7 +22,8 @@ NOT_YET = "Please go through the pages before the tasks first."
 
 
 def start(annotator: Annotator) -> Assignment | None:
-    """From the instructions, or back from the thank-you page, to the tasks."""
+    """From the instructions, or back from the thank-you page, to the tasks. Who stopped before them takes the steps
+    that are still to be done first."""
     access.check_open(annotator.study)
     with transaction.atomic():
         annotator = pool.lock_annotator(annotator)
@@ -31,10 +32,20 @@ def start(annotator: Annotator) -> Assignment | None:
             annotator.step = steps.step_after(protocol, steps.INSTRUCTIONS)
         elif annotator.step in steps.BEFORE_TASKS:
             raise Conflict(NOT_YET)
-        else:
-            annotator.step, annotator.stopped_at = steps.TASKS, None
+        elif annotator.step != steps.TASKS:
+            annotator.step, annotator.stopped_at = _resumed(annotator, protocol), None
         annotator.save(update_fields=["step", "stopped_at"])
     return hand_out(annotator)
+
+
+def _resumed(annotator: Annotator, protocol: Protocol) -> str:
+    return steps.resumed(
+        protocol,
+        consented=annotator.consented_at is not None,
+        asked=annotator.answers.filter(step=Answer.Step.BACKGROUND).exists(),
+        practised=annotator.practised,
+        handed=annotator.handed,
+    )
 
 
 def hand_out(annotator: Annotator) -> Assignment | None:
