@@ -39,6 +39,7 @@ GRADE_COLUMNS: dict[str, tuple[str, Any]] = {
     "surplus": (FLAG, False),
     "excluded": (FLAG, False),
     "check": (TEXT, ""),
+    "check_passed": (TEXT, ""),
     "reference": (FLAG, False),
     "simulated": (FLAG, False),
 }
@@ -61,6 +62,8 @@ CORRELATIONS = (
     *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
     "note",
 )
+KINDS = ("snippet", "pair", "score")
+"""What an item shows: a snippet; a snippet beside its reference; a snippet with a metric's score."""
 SNIPPET = ["problem", "system", "sample"]
 TASK = ["question", "judged_metric", *SNIPPET]
 
@@ -114,13 +117,13 @@ def read_scores(path: str | Path) -> pd.DataFrame:
 
 
 def usable(grades: pd.DataFrame) -> pd.DataFrame:
-    """The rows that analysis counts: complete, not surplus, not excluded, no checks, of snippets, with a grade."""
+    """The rows that analysis counts: complete, not surplus, not excluded, no checks, with a grade."""
     counts = (
         grades["complete"]
         & ~grades["surplus"]
         & ~grades["excluded"]
         & (grades["check"] == "")
-        & (grades["kind"] == "snippet")
+        & grades["kind"].isin(KINDS)
         & grades["grade"].notna()
     )
     return grades[counts]

@@ -32,3 +32,10 @@ class Conflict(CodejuryError):
 
     code = "conflict"
     status = 409
+
+
+class TooMany(CodejuryError):
+    """Asked too often in too short a time."""
+
+    code = "too_many"
+    status = 429

@@ -262,6 +262,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_CONCURRENCY = env_int("WORKER_CONCURRENCY", min(os.cpu_count() or 1, 4), 1, 256)
 JOB_LEASE_SECONDS = env_int("JOB_LEASE_SECONDS", 30, 2, 86_400)
 """A part of a job whose worker gave no sign of life for this long is done anew."""
+JOINS_PER_MINUTE = env_int("JOINS_PER_MINUTE", 300, 1, 1_000_000)
+"""How many people may start a study from one address in a minute."""
 JOB_SWEEP_SECONDS = env_int("JOB_SWEEP_SECONDS", 10, 1, 3600)
 
 LOGGING = {

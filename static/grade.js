@@ -7,7 +7,9 @@
   const WAITING = `codejury:waiting:${location.pathname}`;
   let sending = false;
 
+  const LOOK_AGAIN = 15000; // milliseconds between looks for something to do, on the page that says to wait
   const $ = (id) => document.getElementById(id);
+  const word = (name) => $("words")?.dataset[name] || "";
   const store = {
     get(key) { try { return localStorage.getItem(key); } catch { return null; } },
     set(key, value) { try { value === null ? localStorage.removeItem(key) : localStorage.setItem(key, value); } catch { /* private mode */ } },
@@ -59,6 +61,7 @@
 
   // Send until the server answers. Sending twice is harmless: it knows each form by its key.
   async function deliver(url, body) {
+    let retrying = "";
     for (let attempt = 0; ; attempt += 1) {
       try {
         const answer = await fetch(url, {
@@ -67,7 +70,7 @@
         });
         if (answer.status < 500) return { answer, html: await answer.text() };
       } catch { /* no connection: try again */ }
-      say("Not saved yet: trying again", true);
+      say(retrying || (retrying = word("retry")) || "Not saved yet: trying again", true);
       await new Promise((done) => {
         const timer = setTimeout(done, RETRY[Math.min(attempt, RETRY.length - 1)]);
         window.addEventListener("online", () => { clearTimeout(timer); done(); }, { once: true });
@@ -80,7 +83,7 @@
     sending = true;
     document.querySelectorAll("#grade button[name=action], #grade fieldset").forEach((part) => { part.disabled = true; });
     store.set(WAITING, JSON.stringify({ url, body, again }));
-    say("Saving");
+    say(word("saving"));
     const { answer, html } = await deliver(url, body);
     const next = new DOMParser().parseFromString(html, "text/html");
     const odd = answer.status === 403 || !next.getElementById("content") || !next.getElementById("bar");
@@ -93,18 +96,25 @@
     store.set(WAITING, null);
     if (odd) { location.assign(url); return; }
     show(next);
-    if (answer.ok) say(new URLSearchParams(body).get("action") === "skip" ? "Skipped" : "Saved");
+    if (answer.ok) say(word(new URLSearchParams(body).get("action") === "grade" ? "saved" : "skipped"));
   }
+
+  // The first question on the page that has no answer yet.
+  const unanswered = (form) => [...form.querySelectorAll("fieldset[data-question]")].find((question) => {
+    const slider = question.querySelector("input[type=range]");
+    return slider ? !slider.dataset.moved : !question.querySelector("input:checked");
+  });
 
   function submit(event) {
     const form = event.target;
     if (form.id !== "grade") return;
     event.preventDefault();
     const action = event.submitter?.value || "grade";
-    if (action === "grade" && !form.querySelector("input[name=value]:checked")) {
+    const open = action === "grade" && unanswered(form);
+    if (open) {
       say("");
-      complain("Please choose one of the answers.");
-      form.querySelector("input[name=value]").focus();
+      complain(word(form.querySelectorAll("fieldset[data-question]").length > 1 ? "each" : "choose"));
+      open.querySelector("input").focus();
       return;
     }
     form.elements.active_seconds.value = activeSeconds();
@@ -116,11 +126,12 @@
   function key(event) {
     const form = $("grade");
     if (!form || sending || event.repeat || event.ctrlKey || event.metaKey || event.altKey || $("shortcuts").open) return;
-    if (event.target.closest("input[type=text], textarea, select")) return;
+    if (event.target.closest("input[type=text], input[type=range], textarea, select, summary") && event.key !== "Enter") return;
+    if (event.target.closest("textarea, summary, .broken")) return;
     const onControl = event.target.closest("a, button");
     if (event.key.length === 1 && !singleKeys()) return;
     if (event.key >= "0" && event.key <= "9") {
-      const option = form.querySelector(`input[name=value][value="${event.key}"]`);
+      const option = form.querySelector(`input[data-key="${event.key}"]`);
       if (option) { option.checked = true; complain(""); option.focus({ preventScroll: true }); event.preventDefault(); }
     } else if (event.key === "Enter" && !onControl) {
       event.preventDefault();
@@ -137,12 +148,12 @@
 
   // How the code is shown is the reader's choice and is remembered.
   function dress() {
-    const code = $("code");
-    if (!code) return;
+    const codes = document.querySelectorAll("pre.code");
+    if (!$("wrap")) return;
     const size = Number(store.get("codejury:size")) || 15;
     const wrapped = store.get("codejury:wrap") === "1";
     document.documentElement.style.setProperty("--code-size", `${size}px`);
-    code.classList.toggle("wrapped", wrapped);
+    codes.forEach((code) => code.classList.toggle("wrapped", wrapped));
     $("wrap").setAttribute("aria-pressed", String(wrapped));
     $("single").checked = singleKeys();
     document.body.classList.toggle("keyless", !singleKeys());
@@ -156,16 +167,34 @@
     else if (id === "larger") store.set("codejury:size", String(Math.min(size + 1, 26)));
     else if (id === "keys") $("shortcuts").showModal();
     else if (id === "copy") {
-      navigator.clipboard?.writeText($("link").value).then(() => { $("copy").textContent = "Copied"; say("Copied"); }, () => {});
+      navigator.clipboard?.writeText($("link").value).then(() => { $("copy").textContent = $("copy").dataset.copied; say($("copy").dataset.copied); }, () => {});
       $("link").select();
     } else return;
     dress();
   }
 
+  let looking;
+  const look = () => {
+    const body = new URLSearchParams(new FormData($("wait")));
+    body.set("action", "next");
+    return body.toString();
+  };
+
+  // A slider has no answer until it was touched; then its number stands beside it.
+  function tell(slider) {
+    const output = slider.closest(".slider").querySelector("output");
+    slider.classList.toggle("untouched", !slider.dataset.moved);
+    output.hidden = !slider.dataset.moved;
+    output.textContent = slider.value;
+  }
+
   function prepare() {
     document.querySelectorAll(".tools, #keys").forEach((part) => { part.hidden = false; });
     if ($("copy") && navigator.clipboard) $("copy").hidden = false;
+    document.querySelectorAll("input[type=range]").forEach(tell);
     dress();
+    clearTimeout(looking);
+    if ($("wait")) looking = setTimeout(() => send($("wait").getAttribute("action"), look()), LOOK_AGAIN);
   }
 
   // An answer that was on its way when the page was closed.
@@ -185,9 +214,17 @@
   document.addEventListener("keydown", key);
   document.addEventListener("click", click);
   document.addEventListener("change", ({ target }) => {
-    if (target.name === "value") complain("");
+    if (target.name?.startsWith("value-")) complain("");
     if (target.id === "single") { store.set("codejury:keys", target.checked ? null : "0"); dress(); }
   });
+  for (const kind of ["input", "pointerdown", "keydown"]) {
+    document.addEventListener(kind, ({ target, key }) => {
+      if (target.type !== "range" || ["Tab", "Shift", "Enter"].includes(key)) return;
+      target.dataset.moved = "1";
+      tell(target);
+    });
+  }
+  document.addEventListener("copy", (event) => { if (document.body.classList.contains("nocopy") && !event.target.closest("input, textarea")) event.preventDefault(); });
   window.addEventListener("beforeunload", (event) => { if (sending) event.preventDefault(); });
   prepare();
   resume();

@@ -19,7 +19,15 @@ NEEDS = "needs a real "
 """How the reason of a skip begins that is a failure where services are required."""
 SETTINGS = [
     *["ALLOWED_HOSTS", "BROKER_URL", "CSRF_TRUSTED_ORIGINS", "DATABASE_URL", "DEBUG", "HOST", "HTTPS"],
-    *["JOB_LEASE_SECONDS", "JOB_SWEEP_SECONDS", "LOG_LEVEL", "MEDIA_ROOT", "PORT", "SECRET_KEY"],
+    *[
+        "JOB_LEASE_SECONDS",
+        "JOB_SWEEP_SECONDS",
+        "JOINS_PER_MINUTE",
+        "LOG_LEVEL",
+        "MEDIA_ROOT",
+        "PORT",
+        "SECRET_KEY",
+    ],
     *["STATIC_ROOT", "VAR_DIR", "WORKER_CONCURRENCY"],
 ]
 

@@ -14,9 +14,16 @@ from django.db.models import F
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.studies.draws import item_draw
 from annotator.studies.models import Item, Problem, Snippet, Study, System
-from annotator.studies.protocols import load_protocol
+from annotator.studies.protocol_reader import load_protocol
 
 LONG_AGO = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
+
+
+def short_protocol(**changes: Any) -> dict[str, Any]:
+    """The helpfulness protocol without its background question, so that tests begin at what they test."""
+    return {
+        key: value for key, value in load_protocol("helpfulness").items() if key != "background"
+    } | changes
 
 
 def make_study(
@@ -38,7 +45,7 @@ def make_study(
         slug=slug,
         title=fields.pop("title", "Small snippets"),
         protocol_name="helpfulness",
-        protocol=load_protocol("helpfulness"),
+        protocol=fields.pop("protocol", None) or short_protocol(),
         target=target,
         state=state,
         seed=seed,
@@ -71,7 +78,7 @@ def add_snippet(problem: Problem, system: System, code: str, *, sample: int = 0)
     return Item.objects.create(
         study=study,
         snippet=snippet,
-        draw=item_draw(study.seed, problem.key, code, same),
+        draw=item_draw(study.seed, problem.key, (code,), same),
         target=study.target,
     )
 

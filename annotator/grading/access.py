@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from datetime import datetime
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
+from django.utils import timezone
 
 from annotator.errors import Conflict, NotYours
-from annotator.grading.models import Annotator, Assignment, Grade
-from annotator.studies.models import Item, Study
+from annotator.grading import steps
+from annotator.grading.models import Annotator, Answer, Assignment, Grade
+from annotator.studies import attention
+from annotator.studies.models import Group, Item, Study
+from annotator.studies.protocols import Protocol
 
 CLOSED = {
     Study.State.DRAFT: "This study has not been opened yet. Please come back later.",
     Study.State.PAUSED: "This study is paused. Your grades are stored; please come back later.",
     Study.State.CLOSED: "This study is closed. Your grades are stored. Thank you.",
 }
+TOO_LATE = "The time for this study is over. Your grades are stored. Thank you."
 
 
 def get_study_to_join(slug: str) -> Study:
@@ -25,56 +32,183 @@ def get_study_to_join(slug: str) -> Study:
 def get_annotator(token: str) -> Annotator:
     """The person with this personal link. Nobody grades on in the name of an imported or simulated grader."""
     try:
-        return Annotator.objects.select_related("study").get(token=token, origin=Annotator.Origin.JOINED)
+        return Annotator.objects.select_related("study").get(
+            token=token, origin=Annotator.Origin.JOINED, revoked_at=None
+        )
     except Annotator.DoesNotExist:
         raise NotYours("This link is not known. Please check that you copied all of it.") from None
 
 
-def check_open(study: Study) -> None:
-    """Raises Conflict with a kind sentence unless the study takes grades now."""
+def why_closed(study: Study, now: datetime | None = None) -> str:
+    """A kind sentence where nothing is handed out now; "" where the study is open."""
     if study.state != Study.State.OPEN:
-        raise Conflict(CLOSED[Study.State(study.state)])
+        return CLOSED[Study.State(study.state)]
+    deadline = study.read_protocol().deadline
+    return TOO_LATE if deadline is not None and (now or timezone.now()) >= deadline else ""
+
+
+def check_open(study: Study) -> None:
+    """Raises Conflict with a kind sentence unless the study hands out items now."""
+    sentence = why_closed(study)
+    if sentence:
+        raise Conflict(sentence)
 
 
 def get_held(annotator: Annotator) -> Assignment | None:
     """The item in the annotator's hands, with all that its page shows."""
     held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.HELD)
-    return held.select_related("item__snippet__problem").order_by("sequence").first()
+    return held.select_related("item__snippet__problem", "item__reference").order_by("sequence").first()
 
 
 def answered_questions(assignment: Assignment) -> set[str]:
     return set(Grade.objects.filter(assignment=assignment).values_list("question", flat=True))
 
 
+def get_due(protocol: Protocol, assignment: Assignment) -> steps.Due | None:
+    """The page of questions that the assignment waits for; None when all is answered."""
+    first = steps.scaled_of(protocol.pages[0])[0]
+    if protocol.checks.loud and assignment.item.check_kind in attention.LOUD:
+        grade = assignment.grades.filter(question=first.key).first()
+        once = grade is not None and not grade.revisions.filter(number=1).exists()
+        if grade is not None and once and not check_passed(protocol, assignment, grade.value):
+            return steps.Due(protocol.pages[0], revision=1)
+    return steps.due_page(protocol, answered_questions(assignment))
+
+
+def check_passed(protocol: Protocol, assignment: Assignment, value: float) -> bool:
+    """Whether the answer to the first question passes the attention check that the item is."""
+    item, first = assignment.item, protocol.scaled[0]
+    original = None
+    if item.original_id is not None:
+        graded = Grade.objects.filter(
+            assignment__annotator_id=assignment.annotator_id,
+            assignment__item_id=item.original_id,
+            assignment__state=Assignment.State.GRADED,
+            question=first.key,
+        )
+        original = graded.values_list("value", flat=True).first()
+    return attention.passed(
+        item.check_kind,
+        value,
+        low=item.low,
+        high=item.high,
+        original=original,
+        lowest=first.lowest,
+        tolerance=protocol.checks.tolerance,
+    )
+
+
+def get_changeable(annotator: Annotator) -> tuple[Assignment, steps.Due] | None:
+    """The last stored page of answers, where the protocol lets people change it: assignment and page."""
+    protocol = annotator.study.read_protocol()
+    if not protocol.back:
+        return None
+    grade = Grade.objects.filter(assignment__annotator=annotator).order_by("-pk").first()
+    if grade is None or grade.assignment.item.check_kind:
+        return None
+    page = next(page for page in protocol.pages if grade.question in {question.key for question in page})
+    first = grade.assignment.grades.get(question=steps.scaled_of(page)[0].key)
+    return grade.assignment, steps.Due(page, revision=first.revisions.count())
+
+
+def had_by(annotator: Annotator) -> QuerySet[Assignment]:
+    """Assignments of an outer query's item that keep it from the annotator for good."""
+    return Assignment.objects.filter(Assignment.SEEN, annotator=annotator, item=OuterRef("pk"))
+
+
 def open_items(annotator: Annotator) -> QuerySet[Item]:
-    """Items with a free slot that this annotator has not had, in the pool's order."""
-    had = Assignment.objects.filter(annotator=annotator, item=OuterRef("pk"), state__in=Assignment.LIVE)
+    """Tasks with a free slot that this annotator has not had, in the pool's order."""
     free = Q(target__isnull=True) | Q(taken__lt=F("target"))
-    return Item.objects.filter(free, ~Exists(had), study_id=annotator.study_id).order_by("draw", "pk")
+    tasks = Item.objects.filter(free, ~Exists(had_by(annotator)), study_id=annotator.study_id, check_kind="")
+    return tasks.order_by("draw", "pk")
+
+
+def unseen_checks(annotator: Annotator, kind: str) -> QuerySet[Item]:
+    """The study's checks of the kind that this annotator has not had, in their order."""
+    items = Item.objects.filter(~Exists(had_by(annotator)), study_id=annotator.study_id, check_kind=kind)
+    return items.order_by("draw", "pk")
+
+
+def open_groups(annotator: Annotator) -> QuerySet[Group]:
+    """Groups with a free slot of which this annotator has had no item."""
+    had = Assignment.objects.filter(Assignment.SEEN, annotator=annotator, item__group=OuterRef("pk"))
+    return Group.objects.filter(~Exists(had), study_id=annotator.study_id, open_slots__gt=0)
+
+
+def get_reserved(annotator: Annotator) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(annotator=annotator, state=Assignment.State.RESERVED)
+
+
+def tasks_done(annotator: Annotator) -> int:
+    return annotator.graded + annotator.skipped - annotator.checks
+
+
+def rest_of_block(annotator: Annotator) -> QuerySet[Item]:
+    """`blocks`: what is free of the questionnaire that the annotator began."""
+    begun = Assignment.objects.filter(annotator=annotator, item__group__isnull=False)
+    return open_items(annotator).filter(group__in=begun.values("item__group"))
+
+
+def has_enough(annotator: Annotator) -> bool:
+    """Whether the person did all tasks that the protocol wants of one."""
+    if annotator.study.policy == Study.Policy.BLOCKS:
+        begun = tasks_done(annotator) > 0
+        return begun and not get_reserved(annotator).exists() and not rest_of_block(annotator).exists()
+    wanted = annotator.study.read_protocol().tasks_per_person
+    return wanted is not None and tasks_done(annotator) >= wanted
+
+
+def has_free(annotator: Annotator) -> bool:
+    """Whether there is something to hand to the annotator right now."""
+    if not annotator.study.reserves:
+        return open_items(annotator).exists()
+    return (
+        get_reserved(annotator).exists()
+        or open_groups(annotator).exists()
+        or rest_of_block(annotator).exists()
+    )
+
+
+def others_hold(annotator: Annotator) -> bool:
+    """Whether others have something in their hands that could still come to this annotator."""
+    study = annotator.study
+    held = Assignment.objects.filter(
+        state__in=(Assignment.State.HELD, Assignment.State.RESERVED),
+        surplus=False,
+        item__study=study,
+        item__check_kind="",
+        item__target__isnull=False,
+    ).exclude(annotator=annotator)
+    mine = Assignment.objects.filter(Assignment.SEEN, annotator=annotator)
+    if study.reserves:
+        return held.filter(~Exists(mine.filter(item__group=OuterRef("item__group")))).exists()
+    return held.filter(~Exists(mine.filter(item=OuterRef("item")))).exists()
+
+
+def is_waiting(annotator: Annotator) -> bool:
+    """Whether all that is left for the annotator is in the hands of others at this moment."""
+    return not has_enough(annotator) and not has_free(annotator) and others_hold(annotator)
 
 
 def recent_seconds(annotator: Annotator, count: int = 20) -> list[float]:
-    """Seconds that the annotator's latest answers took."""
-    grades = Grade.objects.filter(assignment__annotator=annotator, seconds__isnull=False)
-    latest = grades.order_by("-assignment__sequence").values_list("seconds", flat=True)[:count]
-    return [seconds for seconds in latest if seconds is not None]
+    """Seconds that each of the annotator's latest items took."""
+    graded = Assignment.objects.filter(annotator=annotator, state=Assignment.State.GRADED)
+    latest = graded.order_by("-sequence").annotate(seconds=Sum("grades__seconds"))[:count]
+    return [seconds for seconds in latest.values_list("seconds", flat=True) if seconds is not None]
 
 
-def drifted(study: Study) -> list[str]:
-    """Recounts every kept number of the study from its rows; one sentence for each that differs."""
-    counted = Q(assignments__state__in=("held", "graded"), assignments__surplus=False)
-    items = study.items.annotate(live=Count("assignments", filter=counted)).exclude(taken=F("live"))
-    found = [f"Item {item.pk}: taken is {item.taken}, counted {item.live}." for item in items.iterator()]
-    for kept, state in (("graded", Assignment.State.GRADED), ("skipped", Assignment.State.SKIPPED)):
-        people = study.annotators.annotate(rows=Count("assignments", filter=Q(assignments__state=state)))
-        found += [
-            f"Annotator {person.number}: {kept} is {getattr(person, kept)}, counted {person.rows}."
-            for person in people.exclude(**{kept: F("rows")}).iterator()
-        ]
-    if study.item_count != study.items.count():
-        found.append(f"Study: item_count is {study.item_count}, counted {study.items.count()}.")
-    grades = Grade.objects.filter(assignment__annotator__study=study)
-    bare = grades.filter(revisions__isnull=True).count()
-    if bare:
-        found.append(f"{bare} grades have no history.")
-    return found
+def tasks_for(annotator: Annotator) -> int | None:
+    """How many tasks the person is asked to do in all; None where nothing but the person ends them."""
+    study, protocol = annotator.study, annotator.study.read_protocol()
+    if study.policy == Study.Policy.BLOCKS:
+        own = Assignment.objects.filter(
+            annotator=annotator, state__in=Assignment.LIVE, item__check_kind="", item__group__isnull=False
+        )
+        return own.count() or None
+    if protocol.tasks_per_person is not None:
+        return min(protocol.tasks_per_person, study.item_count)
+    return study.item_count if study.policy == Study.Policy.EVERYONE else None
+
+
+def gave_feedback(annotator: Annotator) -> bool:
+    return Answer.objects.filter(annotator=annotator, step=Answer.Step.FEEDBACK).exists()

@@ -28,6 +28,40 @@ def choose(draws: Sequence[int], entry: int) -> int | None:
     return index if index < len(draws) else 0
 
 
+def side(seed: int, annotator: int, sequence: int, code: str, reference: str) -> str:
+    """Where the judged code stands in a pair, "A" or "B".
+
+    Which of the two texts comes first depends on them, not on which is whose: swapped origins look the same.
+    """
+    if code == reference:
+        return "AB"[keyed_hash(seed, "side", annotator, sequence) % 2]
+    first = min((code, reference), key=lambda text: keyed_hash(seed, "side", annotator, sequence, text))
+    return "A" if first == code else "B"
+
+
+def order_in_set(seed: int, annotator: int, draws: Sequence[int]) -> list[int]:
+    """Indices of a person's reserved items in the order in which they are handed out."""
+    places = range(len(draws))
+    return sorted(places, key=lambda place: (keyed_hash(seed, "order", annotator, draws[place]), place))
+
+
+def block_sizes(items: int, blocks: int) -> list[int]:
+    """How many items each questionnaire gets: all alike, but for one item more in the first ones."""
+    size, more = divmod(items, blocks)
+    return [size + (place < more) for place in range(blocks)]
+
+
+def emptiest(open_slots: Sequence[int], draws: Sequence[int], entry: int) -> int | None:
+    """Index of the group (`balanced`: the problem) that a person gets next: of those with the most open slots the
+    first at or after `entry`, round the end; None if no slot is open."""
+    most = max(open_slots, default=0)
+    if most == 0:
+        return None
+    ranked = sorted((draw, place) for place, draw in enumerate(draws) if open_slots[place] == most)
+    found = choose([draw for draw, _ in ranked], entry)
+    return None if found is None else ranked[found][1]
+
+
 def _words(text: str) -> list[str]:
     return text.split()
 

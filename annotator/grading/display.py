@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Any
 
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
@@ -11,6 +12,11 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import TextLexer, get_lexer_by_name
 from pygments.util import ClassNotFound
+
+from annotator.studies.draws import keyed_hash
+from annotator.studies.items import shown_score
+from annotator.studies.models import Item, Problem, Study
+from annotator.studies.protocols import Protocol
 
 INLINE_CODE = re.compile(r"`([^`\n]+)`")
 TOO_LONG_TO_HIGHLIGHT = 100_000
@@ -36,5 +42,41 @@ def intent_html(text: str) -> SafeString:
     return mark_safe(escaped.replace("\n", "<br>"))
 
 
+__all__ = ["code_html", "image_name", "intent_html", "panels", "paragraphs", "question_text", "shown_score"]
+
+
 def paragraphs(text: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n\s*\n", text) if part.strip()]
+
+
+def image_name(study: Study, problem: Problem) -> str:
+    """A name for the problem's image that depends on its content and the study's seed alone."""
+    kind = problem.image.rpartition(".")[2]
+    return f"{keyed_hash(study.seed, 'image', problem.image):016x}.{kind}"
+
+
+def panels(item: Item, side: str, protocol: Protocol, *, revealed: bool) -> list[dict[str, Any]]:
+    """The codes that an item shows, in their order: title, html, and whose it is where that is revealed."""
+    own = {"html": code_html(item.shown_code, item.snippet.language), "origin": "ai" if revealed else ""}
+    if item.reference is None:
+        return [own | {"title": protocol.snippet_heading}]
+    reference = item.reference
+    other = {"html": code_html(reference.code, reference.language), "origin": "human" if revealed else ""}
+    if item.kind == Item.Kind.PAIR:
+        pair = [own, other] if side == "A" else [other, own]
+        return [
+            panel | {"title": f"{protocol.snippet_heading} {letter}", "letter": letter}
+            for panel, letter in zip(pair, "AB", strict=True)
+        ]
+    if item.kind == Item.Kind.SCORE:
+        return [
+            other | {"title": protocol.reference_heading, "origin": ""},
+            own | {"title": protocol.snippet_heading, "origin": ""},
+        ]
+    return [own | {"title": protocol.snippet_heading}]
+
+
+def question_text(text: str, side: str) -> str:
+    """The question with {ai} and {human} as the letters of the pair."""
+    other = {"A": "B", "B": "A"}.get(side, "")
+    return text.replace("{ai}", side).replace("{human}", other)

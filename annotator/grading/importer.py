@@ -18,6 +18,7 @@ from annotator.errors import BadInput
 from annotator.grading import steps
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.studies.importer import REFERENCE, sample_of
+from annotator.studies.items import recount_groups
 from annotator.studies.models import Item, Study
 from annotator.studies.protocols import Protocol
 from annotator.studies.tabular import Row, no_column
@@ -26,12 +27,13 @@ BATCH = 500
 COLUMNS = (
     *("problem", "system", "sample", "annotator", "question", "grade"),
     *("label", "seconds", "submitted_at", "simulated"),
-    *("kind", "check", "complete", "surplus", "excluded"),
+    *("kind", "judged_metric", "check", "complete", "surplus", "excluded"),
 )
 REQUIRED = ("problem", "system", "annotator", "grade")
 TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no")
-Key = tuple[str, str, int]
-"""(problem, system, sample) of a snippet."""
+KINDS = ("", "snippet", "pair", "score")
+Key = tuple[str, str, int, str]
+"""(problem, system, sample) of a snippet, and the metric whose score is judged."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,11 @@ class GradeData:
     seconds: float | None = None
     submitted_at: datetime | None = None
     simulated: bool = False
+    judged_metric: str = ""
 
     @property
     def key(self) -> Key:
-        return self.problem, self.system, self.sample
+        return self.problem, self.system, self.sample, self.judged_metric
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,10 @@ def read_grade_rows(rows: list[Row], name: str, protocol: Protocol) -> list[Grad
 
 def counts(row: Row) -> bool:
     """Whether analysis would count the row, by the columns of an export: complete, not surplus, not excluded, no
-    check, of a snippet. Stored as plain grades, such rows would come to count. Raises ValueError for an unfit flag.
+    check. Stored as plain grades, such rows would come to count. Raises ValueError for an unfit flag.
     """
     flags = [_flag(row, "complete", empty=True), not _flag(row, "surplus"), not _flag(row, "excluded")]
-    return all(flags) and not row.text("check").strip() and row.text("kind").strip() in ("", "snippet")
+    return all(flags) and not row.text("check").strip() and row.text("kind").strip() in KINDS
 
 
 def _read(row: Row, protocol: Protocol) -> GradeData:
@@ -104,13 +107,14 @@ def _read(row: Row, protocol: Protocol) -> GradeData:
         system=REFERENCE if system.lower() == REFERENCE else system,
         sample=sample_of(row),
         annotator=row.text("annotator").strip(),
-        question=row.text("question").strip() or protocol.questions[0].key,
+        question=row.text("question").strip() or protocol.scaled[0].key,
         grade=_number(row, "grade"),
         place=row.place,
         label=row.text("label").strip(),
         seconds=_seconds(row),
         submitted_at=_moment(submitted) if submitted else None,
         simulated=_flag(row, "simulated"),
+        judged_metric=row.text("judged_metric").strip(),
     )
 
 
@@ -180,11 +184,16 @@ class _Batch:
 
     def __init__(self, study: Study) -> None:
         self.study, self.protocol = study, study.read_protocol()
-        self.questions = {question.key: question for question in self.protocol.questions}
+        self.questions = {question.key: question for question in self.protocol.scaled}
         # Locked, because people may be taking the same items while this is checked against the target.
-        locked = study.items.select_for_update(no_key=True, of=("self",))
+        locked = study.items.filter(check_kind="").select_for_update(no_key=True, of=("self",))
         self.items = {
-            (item.snippet.problem.key, item.snippet.system.name, item.snippet.sample): item
+            (
+                item.snippet.problem.key,
+                item.snippet.system.name,
+                item.snippet.sample,
+                item.judged_metric,
+            ): item
             for item in locked.select_related("snippet__problem", "snippet__system").order_by("pk")
         }
         self.people = {person.pseudonym: person for person in study.annotators.all()}
@@ -207,12 +216,11 @@ class _Batch:
         question = self.questions.get(data.question)
         if question is None:
             raise ValueError(f"there is no question {data.question!r}. Known: {', '.join(self.questions)}.")
-        option = question.option(int(data.grade)) if data.grade.is_integer() else None
-        if option is None:
-            scale = ", ".join(str(option.value) for option in question.options)
-            raise ValueError(f"{data.grade:g} is not on the scale {scale}.")
-        if data.label and data.label != option.label:
-            raise ValueError(f"{data.label!r:.60} is not the label of {data.grade:g}, {option.label!r} is.")
+        if not question.accepts(data.grade):
+            raise ValueError(f"{data.grade:g} is not on the scale {question.scale}.")
+        label = question.label(data.grade)
+        if data.label and data.label != label:
+            raise ValueError(f"{data.label!r:.60} is not the label of {data.grade:g}, {label!r} is.")
         person = self.people.get(data.annotator)
         if person is not None and person.origin == Annotator.Origin.JOINED:
             raise ValueError(
@@ -233,7 +241,7 @@ class _Batch:
         self.places[item.pk] = data.place
 
     def complete(self, answers: dict[str, GradeData]) -> bool:
-        return steps.question_after(self.protocol, set(answers)) is None
+        return steps.is_complete(self.protocol, answers)
 
     def counted(self) -> Counter[int]:
         return Counter(item for (_, item), answers in self.new.items() if self.complete(answers))
@@ -273,6 +281,8 @@ class _Batch:
         for count, pks in by_count.items():
             for start in range(0, len(pks), BATCH):
                 Item.objects.filter(pk__in=pks[start : start + BATCH]).update(taken=F("taken") + count)
+        if self.study.reserves:
+            recount_groups(self.study)
         graders = {name: self.people[name] for name, _ in self.new}  # not those who are grading right now
         Annotator.objects.bulk_update(graders.values(), ["handed", "graded"], batch_size=BATCH)
         return AddedGrades(len(grades), added, self.known)
@@ -315,12 +325,11 @@ class _Batch:
         )
 
     def _grade(self, assignment: Assignment, data: GradeData, complete: bool) -> Grade:
-        option = self.questions[data.question].option(int(data.grade))
         return Grade(
             assignment=assignment,
             question=data.question,
             value=data.grade,
-            label=option.label if option else "",
+            label=self.questions[data.question].label(data.grade),
             seconds=data.seconds,
             submitted_at=data.submitted_at,
             protocol_version=self.protocol.version,

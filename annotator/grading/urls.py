@@ -9,8 +9,10 @@ urlpatterns = [
     path("a/<slug:token>/", views.annotator, name="annotator"),
     path("a/<slug:token>/pause/", views.pause, name="pause"),
     path("a/<slug:token>/instructions/", views.instructions, name="instructions"),
+    path("a/<slug:token>/practice/<int:number>/", views.practice, name="practice"),
+    path("a/<slug:token>/change/", views.change, name="change"),
     re_path(
-        r"^image/(?P<name>[0-9a-f]{64}\.(?:png|jpg|gif|webp))$",
+        r"^a/(?P<token>[-\w]+)/image/(?P<name>[0-9a-f]{16}\.(?:png|jpg|gif|webp))$",
         views.image,
         name="image",
     ),

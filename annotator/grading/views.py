@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import statistics
+import contextlib
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.crypto import salted_hmac
+from django.urls import reverse
+from django.utils import translation
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotator.errors import BadInput, Conflict
-from annotator.grading import access, actions, display, steps
-from annotator.grading.forms import GradeForm, SkipForm, StopForm
-from annotator.grading.models import Annotator, Assignment
+from annotator.errors import BadInput, Conflict, NotYours
+from annotator.grading import access, actions, display, forms, pages, steps, throttle
+from annotator.grading.actions.people import External
+from annotator.grading.models import Annotator
 from annotator.studies.models import Study
 
 WRONG_ACTION = "The page sent something unknown. Please reload it."
+EXTERNAL = {
+    "id": ("PROLIFIC_PID", "workerId"),
+    "study": ("STUDY_ID", "hitId"),
+    "session": ("SESSION_ID", "assignmentId"),
+}
+"""What panels call a participant, their study and the session in the links that they send people with."""
+COOKIE_DAYS = 180
 
 
 @require_safe
@@ -40,208 +49,238 @@ def health(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def join(request: HttpRequest, slug: str) -> HttpResponse:
+    """The open link. GET creates nothing; POST makes a person, whose cookie finds back to their link."""
     study = access.get_study_to_join(slug)
-    if request.method == "POST":
-        annotator = actions.join(study, request.POST.get("key", "")[:64].replace("\0", ""))
-        return redirect("annotator", token=annotator.token)
-    closed = "" if study.state == Study.State.OPEN else access.CLOSED[Study.State(study.state)]
-    return render(
-        request,
-        "grading/join.html",
-        {"study": study, "key": uuid.uuid4().hex, "closed": closed},
+    with translation.override(study.read_protocol().language):
+        given = request.POST if request.method == "POST" else request.GET
+        external = External(**{name: _first(given, known) for name, known in EXTERNAL.items()})
+        before = _joined_before(request, study)
+        if request.method == "POST":
+            return _join(request, study, external)
+        if before is not None and external.id and before.external_id == external.id:
+            return redirect("annotator", token=before.token)
+        return render(
+            request,
+            "grading/join.html",
+            {
+                "study": study,
+                "key": uuid.uuid4().hex,
+                "closed": access.why_closed(study),
+                "external": {known[0]: getattr(external, name) for name, known in EXTERNAL.items()},
+                "before": None if external.id else before,
+            },
+        )
+
+
+def _first(given: Any, names: tuple[str, ...]) -> str:
+    return next((given[name].replace("\0", "")[:100] for name in names if given.get(name)), "")
+
+
+def _cookie(study: Study) -> str:
+    return f"codejury-{study.slug}"
+
+
+def _joined_before(request: HttpRequest, study: Study) -> Annotator | None:
+    """Who joined this study in this browser."""
+    try:
+        person = access.get_annotator(request.COOKIES.get(_cookie(study), "")[:64])
+    except NotYours:
+        return None
+    return person if person.study_id == study.pk else None
+
+
+def _join(request: HttpRequest, study: Study, external: External) -> HttpResponse:
+    throttle.check_rate(request.META.get("REMOTE_ADDR", ""))
+    person = actions.join(study, request.POST.get("key", "")[:64].replace("\0", ""), external)
+    response = redirect("annotator", token=person.token)
+    response.set_cookie(
+        _cookie(study),
+        person.token,
+        max_age=COOKIE_DAYS * 86_400,
+        path=reverse("join", args=[study.slug]),
+        secure=settings.HTTPS,
+        httponly=True,
+        samesite="Lax",
     )
+    return response
+
+
+View = Callable[..., HttpResponseBase]
+
+
+def personal(view: View) -> View:
+    """A page of the person with this link, in the study's language."""
+
+    @never_cache
+    def wrapped(request: HttpRequest, token: str, **rest: Any) -> HttpResponseBase:
+        person = access.get_annotator(token)
+        with translation.override(person.study.read_protocol().language):
+            return view(request, person, **rest)
+
+    return wrapped
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-def annotator(request: HttpRequest, token: str) -> HttpResponse:
+@personal
+def annotator(request: HttpRequest, person: Annotator) -> HttpResponse:
     """The personal link: whatever the person's current step is."""
-    person = access.get_annotator(token)
     if request.method == "POST":
         return do(request, person)
-    if person.study.state != Study.State.OPEN and person.step != steps.THANKS:
-        return render(
-            request,
-            "error.html",
-            {"error": access.CLOSED[Study.State(person.study.state)]},
-        )
-    if person.step == steps.CONSENT:
-        return consent_page(request, person)
-    if person.step == steps.INSTRUCTIONS:
-        return instructions_page(request, person, again=False)
-    if person.step == steps.TASKS:
-        return task_page(request, person)
-    return thanks_page(request, person)
+    return pages.current(request, person)
 
 
 def do(request: HttpRequest, person: Annotator) -> HttpResponse:
     """One POST of the personal page."""
     action = request.POST.get("action", "")
-    if action == "grade":
-        return grade(request, person)
-    if action == "skip":
-        skip_form = SkipForm(request.POST)
-        if not skip_form.is_valid():
-            raise BadInput(WRONG_ACTION)
-        actions.skip(person, skip_form.cleaned_data["sequence"])
-        actions.hand_out(person)
-    elif action == "consent":
-        actions.consent(person)
-        if access.get_annotator(person.token).step == steps.TASKS:
-            actions.hand_out(person)
-    elif action in ("start", "next"):
-        actions.start(person)
-    elif action == "stop":
-        stop_form = StopForm(request.POST)
-        stop_form.is_valid()
-        given = [stop_form.cleaned_data.get(name, "").strip() for name in ("reason", "text")]
-        actions.stop(person, ": ".join(part for part in given if part))
-    else:
+    known = {
+        "grade": grade,
+        "skip": give_back,
+        "broken": give_back,
+        "consent": consent,
+        "answer": answer,
+        "practice": practise,
+        "start": go_on,
+        "next": go_on,
+        "stop": stop,
+    }
+    if action not in known:
         raise BadInput(WRONG_ACTION)
+    return known[action](request, person)
+
+
+def back_to(person: Annotator) -> HttpResponse:
     return redirect("annotator", token=person.token)
+
+
+def next_item(person: Annotator) -> HttpResponse:
+    """Hand out what comes next, and go there. Where the study does not hand out, the page says so."""
+    with contextlib.suppress(Conflict):
+        actions.hand_out(person)
+    return back_to(person)
 
 
 def grade(request: HttpRequest, person: Annotator) -> HttpResponse:
-    """Store one answer, or show the page again with what was chosen and a sentence."""
-    form = GradeForm(request.POST)
-    sentence = ""
+    """Store the answers of one page, or show it again with what was chosen and a sentence."""
+    form = forms.GradeForm(request.POST)
     if not form.is_valid():
-        sentence = form.sentence()
-    else:
-        answer = form.cleaned_data
-        try:
-            actions.submit(
-                person,
-                answer["sequence"],
-                answer["question"],
-                answer["value"],
-                key=answer["key"],
-                active_seconds=answer["active_seconds"],
-            )
-        except BadInput as error:
-            sentence = str(error)
-        except Conflict:
-            # Dealt with in another tab, or the study closed meanwhile: the current page says which.
-            access.check_open(person.study)
-    if sentence:
-        return task_page(
-            request,
+        return pages.task(request, person, error=str(forms.DAMAGED), typed=request.POST, status=400)
+    sent = form.cleaned_data
+    page = steps.page_of(person.study.read_protocol(), sent["question"]) or ()
+    try:
+        actions.submit(
             person,
-            chosen=request.POST.get("value", ""),
-            error=sentence,
-            status=400,
+            sent["sequence"],
+            forms.read_values(page, request.POST),
+            key=sent["key"],
+            question=sent["question"],
+            revision=sent["revision"],
+            comments=forms.read_comments(page, request.POST),
+            active_seconds=sent["active_seconds"],
         )
-    if person.study.state == Study.State.OPEN:
-        actions.hand_out(person)
-    return redirect("annotator", token=person.token)
+    except BadInput as error:
+        return pages.task(request, person, error=str(error), typed=request.POST, status=400)
+    except Conflict as error:
+        return pages.conflict(request, person, error)
+    return next_item(person)
 
 
-def page_context(person: Annotator) -> dict[str, Any]:
-    total = person.study.item_count if person.study.policy == Study.Policy.EVERYONE else None
-    minutes = None
-    if total:
-        recent = access.recent_seconds(person)
-        left = max(total - person.graded - person.skipped, 0)
-        minutes = max(round(left * statistics.median(recent) / 60), 1) if len(recent) >= 5 and left else None
-    return {
-        "study": person.study,
-        "annotator": person,
-        "protocol": person.study.read_protocol(),
-        "graded": person.graded,
-        "total": total,
-        "minutes_left": minutes,
-    }
+def give_back(request: HttpRequest, person: Annotator) -> HttpResponse:
+    """Skip the item, or report that it is broken."""
+    form = forms.SequenceForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(WRONG_ACTION)
+    if request.POST["action"] == "broken":
+        actions.report_broken(person, form.cleaned_data["sequence"], form.cleaned_data["text"])
+    else:
+        actions.skip(person, form.cleaned_data["sequence"])
+    return next_item(person)
 
 
-def consent_page(request: HttpRequest, person: Annotator) -> HttpResponse:
-    context = page_context(person)
-    context["paragraphs"] = display.paragraphs(context["protocol"].consent)
-    context["personal_link"] = request.build_absolute_uri(request.path)
-    return render(request, "grading/consent.html", context)
+def consent(request: HttpRequest, person: Annotator) -> HttpResponse:
+    actions.consent(person)
+    return next_item(person)
 
 
-def instructions_page(request: HttpRequest, person: Annotator, *, again: bool) -> HttpResponse:
-    context = page_context(person)
-    protocol = context["protocol"]
-    context |= {
-        "paragraphs": display.paragraphs(protocol.instructions),
-        "question": protocol.questions[0],
-    }
-    return render(request, "grading/instructions.html", context | {"again": again})
+def answer(request: HttpRequest, person: Annotator) -> HttpResponse:
+    """The questions about the person, or those at the end."""
+    protocol = person.study.read_protocol()
+    step = request.POST.get("step", "")
+    asks = {steps.BACKGROUND: protocol.background, steps.FEEDBACK: protocol.feedback}.get(step)
+    if asks is None:
+        raise BadInput(WRONG_ACTION)
+    try:
+        actions.answer(person, step, forms.read_answers(asks, request.POST))
+    except BadInput as error:
+        return pages.asks(request, person, step, errors=error.lines, typed=request.POST, status=400)
+    return next_item(person)
 
 
-def task_page(
-    request: HttpRequest,
-    person: Annotator,
-    *,
-    chosen: str = "",
-    error: str = "",
-    status: int = 200,
-) -> HttpResponse:
-    """The item in the annotator's hands with the question that is due: nothing of what comes later."""
+def practise(request: HttpRequest, person: Annotator) -> HttpResponse:
+    form = forms.SequenceForm(request.POST)
+    if not form.is_valid():
+        raise BadInput(WRONG_ACTION)
+    number = form.cleaned_data["sequence"] - 1
+    values = forms.read_values(person.study.read_protocol().questions, request.POST)
+    actions.practise(person, number, {key: f"{value:g}" for key, value in values.items()})
+    return redirect("practice", token=person.token, number=number + 1)
+
+
+def go_on(request: HttpRequest, person: Annotator) -> HttpResponse:
+    if person.step in (steps.INSTRUCTIONS, *steps.AFTER_PRACTICE):
+        actions.start(person)
+    return back_to(person)
+
+
+def stop(request: HttpRequest, person: Annotator) -> HttpResponse:
+    form = forms.StopForm(request.POST)
+    form.is_valid()
+    given = [form.cleaned_data.get(name, "").strip() for name in ("reason", "text")]
+    actions.stop(person, ": ".join(part for part in given if part))
+    return back_to(person)
+
+
+@require_safe
+@personal
+def pause(request: HttpRequest, person: Annotator) -> HttpResponse:
+    return render(request, "grading/pause.html", pages.context_of(person))
+
+
+@require_safe
+@personal
+def instructions(request: HttpRequest, person: Annotator) -> HttpResponse:
+    return pages.instructions(request, person, again=True)
+
+
+@require_safe
+@personal
+def practice(request: HttpRequest, person: Annotator, number: int) -> HttpResponse:
+    """What was right in a practice task that is done."""
+    return pages.practice_result(request, person, number)
+
+
+@require_safe
+@personal
+def change(request: HttpRequest, person: Annotator) -> HttpResponse:
+    """The answer before, to change it, where the protocol allows that."""
+    changeable = access.get_changeable(person)
+    if changeable is None:
+        return back_to(person)
+    return pages.task(request, person, changing=changeable)
+
+
+@require_safe
+@personal
+def image(request: HttpRequest, person: Annotator, name: str) -> FileResponse:
+    """The image of the problem in the person's hands, under a name that tells nothing of it."""
     held = access.get_held(person)
-    context = page_context(person)
-    question = (
-        None if held is None else steps.question_after(context["protocol"], access.answered_questions(held))
-    )
-    if held is None or question is None:
-        return render(request, "grading/continue.html", context)
-    context |= item_context(held) | {
-        "sequence": held.sequence,
-        "question": question,
-        "key": actions.submission_key(person, held.sequence, question.key),
-        "chosen": chosen,
-        "error": error,
-    }
-    return render(request, "grading/task.html", context, status=status)
-
-
-def item_context(held: Assignment) -> dict[str, Any]:
-    """What is shown of an item: the problem and the code, and nothing that depends on the system."""
-    snippet = held.item.snippet
-    return {
-        "problem": snippet.problem,
-        "intent_html": display.intent_html(snippet.problem.intent),
-        "context_html": display.intent_html(snippet.problem.context),
-        "code_html": display.code_html(snippet.code, snippet.language),
-    }
-
-
-def thanks_page(request: HttpRequest, person: Annotator) -> HttpResponse:
-    context = page_context(person)
-    is_open = person.study.state == Study.State.OPEN
-    left = is_open and access.open_items(person).exists()
-    code = salted_hmac("codejury.completion", person.token).hexdigest()[:8].upper()
-    context |= {
-        "paragraphs": display.paragraphs(context["protocol"].thanks),
-        "code": code if person.graded else None,
-        "stopped": person.stopped_at is not None,
-        "can_continue": left,
-        "exhausted": is_open and not left,
-    }
-    return render(request, "grading/thanks.html", context)
-
-
-@require_safe
-@never_cache
-def pause(request: HttpRequest, token: str) -> HttpResponse:
-    person = access.get_annotator(token)
-    return render(request, "grading/pause.html", page_context(person))
-
-
-@require_safe
-@never_cache
-def instructions(request: HttpRequest, token: str) -> HttpResponse:
-    return instructions_page(request, access.get_annotator(token), again=True)
-
-
-@require_safe
-def image(request: HttpRequest, name: str) -> FileResponse:
-    """A problem's image, named by its content (the route admits nothing else)."""
-    path = settings.MEDIA_ROOT / "images" / name
-    if not path.is_file():
-        raise Http404("No such image.")
-    response = FileResponse(path.open("rb"))
-    response["Cache-Control"] = "private, max-age=31536000, immutable"
-    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return response
+    shown = [each for each in (held, (access.get_changeable(person) or (None,))[0]) if each is not None]
+    for assignment in shown:
+        problem = assignment.item.snippet.problem
+        path = settings.MEDIA_ROOT / "images" / problem.image
+        if problem.image and display.image_name(person.study, problem) == name and path.is_file():
+            response = FileResponse(path.open("rb"))
+            response["Cache-Control"] = "private, max-age=86400"
+            response["Content-Disposition"] = "inline"
+            response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+            return response
+    raise Http404("No such image.")

@@ -23,6 +23,11 @@ GRADE_FIELDS = (
     "assignment__item__snippet__sample",
     "assignment__item_id",
     "assignment__item__kind",
+    "assignment__item__judged_metric",
+    "assignment__item__check_kind",
+    "assignment__passed",
+    "assignment__side",
+    "assignment__item__snippet__problem__weight",
     "assignment_id",
     "assignment__annotator__pseudonym",
     "question",
@@ -47,13 +52,23 @@ def grade_table(study: Study, *, using: str = "reader") -> Iterator[tuple[Any, .
     One query, read in chunks: memory does not grow with the study. Values are str, int, float, bool or None.
     """
     grades = Grade.objects.using(using).filter(assignment__item__study_id=study.pk).order_by("pk")
+    excluded = excluded_annotators(study, using=using)
     for row in grades.values_list(*GRADE_FIELDS).iterator(chunk_size=CHUNK):
-        yield _grade_row(study.slug, row)
+        yield _grade_row(study.slug, row, excluded)
 
 
-def _grade_row(slug: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    (problem, system, sample, item, kind, assignment, annotator, question, value, label, *rest) = row
-    (position, stratum, seconds, active, submitted, version, complete, surplus, origin_system, origin) = rest
+def excluded_annotators(study: Study, *, using: str = "reader") -> set[str]:
+    """Pseudonyms of those whom an exclusion that stands leaves out."""
+    standing = Annotator.objects.using(using).filter(
+        exclusions__study_id=study.pk, exclusions__undone_at=None
+    )
+    return set(standing.values_list("pseudonym", flat=True))
+
+
+def _grade_row(slug: str, row: tuple[Any, ...], excluded: set[str]) -> tuple[Any, ...]:
+    (problem, system, sample, item, kind, metric, check, passed, side, weight, *rest) = row
+    (assignment, annotator, question, value, label, position, stratum, seconds, active, *rest) = rest
+    (submitted, version, complete, surplus, origin_system, origin) = rest
     cells = {
         "study": slug,
         "wave": WAVE,
@@ -61,7 +76,7 @@ def _grade_row(slug: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
         "system": system,
         "sample": sample,
         "item": item,
-        "judged_metric": "",
+        "judged_metric": metric,
         "kind": kind,
         "assignment": assignment,
         "annotator": annotator,
@@ -69,17 +84,18 @@ def _grade_row(slug: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
         "grade": plain_number(value),
         "label": label,
         "position": position,
-        "side": "",
+        "side": side,
         "stratum": stratum,
-        "weight": 1,
+        "weight": plain_number(weight),
         "seconds": plain_number(seconds),
         "active_seconds": plain_number(active),
         "submitted_at": plain_time(submitted),
         "protocol_version": version,
         "complete": complete,
         "surplus": surplus,
-        "excluded": False,
-        "check": "",
+        "excluded": annotator in excluded,
+        "check": check,
+        "check_passed": "" if passed is None else passed,
         "reference": origin_system == System.Kind.REFERENCE,
         "simulated": origin == Annotator.Origin.SIMULATED,
     }

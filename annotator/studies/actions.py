@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +11,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotator.errors import BadInput, Conflict
-from annotator.studies.draws import item_draw
 from annotator.studies.images import image_name, store_image
 from annotator.studies.importer import Material, ProblemData, SnippetData
-from annotator.studies.models import Item, Problem, Snippet, Study, System
-from annotator.studies.protocols import load_protocol, read_protocol
+from annotator.studies.items import count_tasks, make_items, prepare
+from annotator.studies.models import Problem, ProtocolVersion, Snippet, Study, System
+from annotator.studies.protocol_reader import parse_protocol, protocol_text, read_protocol, set_key
+from annotator.studies.protocols import Protocol
 from annotator.studies.tabular import unfit
 
 BATCH = 500
@@ -36,34 +36,94 @@ def create_study(
     target: int | None = None,
     seed: int | None = None,
 ) -> Study:
-    """A draft study that follows a shipped protocol. Policy and target default to the protocol's, seed to a random one.
+    """A draft study that follows a shipped protocol, or the one in a .toml file. Policy and target default to the
+    protocol's, seed to a random one.
 
-    Raises BadInput: a slug that cannot stand in a link or is taken, an unfit title, an unknown protocol or policy,
-    a target below 1, a seed outside 0 .. 2**63 - 1.
+    Raises BadInput: a slug that cannot stand in a link or is taken, an unfit title, an unknown or faulty protocol, an
+    unknown policy or one that lacks what it needs, a target below 1, a seed outside 0 .. 2**63 - 1.
     """
     check_slug(slug)
     if unfit(title, MAX_TITLE):
         raise BadInput(f"The title {unfit(title, MAX_TITLE)}")
     if Study.objects.filter(slug=slug).exists():
         raise BadInput(f"There is a study {slug!r} already. Choose another name with --slug.")
-    data = load_protocol(protocol_name)
-    protocol = read_protocol(data)
     if policy is not None and policy not in Study.Policy.values:
         raise BadInput(f"There is no policy {policy!r}. Known: {', '.join(Study.Policy.values)}.")
     if target is not None and not 1 <= target <= MAX_TARGET:
         raise BadInput(f"The target must be from 1 to {MAX_TARGET} grades an item, not {target}.")
     if seed is not None and not 0 <= seed <= MAX_SEED:
         raise BadInput(f"The seed must be a whole number from 0 to {MAX_SEED}, not {seed}.")
-    return Study.objects.create(
-        slug=slug,
-        title=title or protocol.title,
-        protocol_name=protocol.name,
-        protocol_version=protocol.version,
-        protocol=data,
-        policy=policy or protocol.policy,
-        target=target if target is not None else protocol.target,
-        seed=secrets.randbelow(2**31) if seed is None else seed,
-    )
+    name, source = protocol_text(protocol_name)
+    parse_protocol(source, name)
+    for key, value in (("policy", policy), ("target", target)):
+        if value is not None:
+            source = set_key(source, key, value)
+    data = parse_protocol(source, name)
+    protocol = read_protocol(data)
+    with transaction.atomic():
+        study = Study.objects.create(
+            slug=slug,
+            title=title or protocol.title,
+            protocol_name=protocol.name,
+            seed=secrets.randbelow(2**31) if seed is None else seed,
+            **_of_protocol(protocol, data, source),
+        )
+        ProtocolVersion.objects.create(study=study, version=study.protocol_version, source=source)
+    return study
+
+
+def _of_protocol(protocol: Protocol, data: dict[str, Any], source: str) -> dict[str, Any]:
+    """The fields of a study that its protocol decides."""
+    return {
+        "protocol_version": protocol.version,
+        "protocol": data,
+        "protocol_source": source,
+        "policy": protocol.policy,
+        "target": protocol.target,
+    }
+
+
+SETTLED = ("policy", "target", "show", "grade_references", "blocks", "sample_snippets", "tasks_per_person")
+"""What the items and their slots were made of: as it is once a study has been opened."""
+
+
+def change_protocol(study: Study, source: str, name: str = "protocol.toml") -> None:
+    """Another wording, lease, deadline, steps or checks: from now on, under a new version that each grade names.
+
+    A draft can change everything but what its items show. Raises BadInput with the lines, and Conflict for what is
+    settled: once opened the policy, target, items and each question's key and scale.
+    """
+    parse_protocol(source, name)
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        old = locked.read_protocol()
+        last = locked.protocol_versions.order_by("version").last()
+        version = max(locked.protocol_version, last.version if last else 0) + 1
+        source = set_key(source, "version", version)
+        data = parse_protocol(source, name)
+        new = read_protocol(data)
+        settled = SETTLED if locked.settled else ("show", "grade_references") if locked.items.exists() else ()
+        differing = [key for key in settled if getattr(old, key) != getattr(new, key)]
+        if locked.settled and _scales(old) != _scales(new):
+            differing.append("the questions and their scales")
+        if differing:
+            raise Conflict(
+                f"This cannot change any more: {', '.join(differing)}. "
+                "Import the file as a study of its own with --slug."
+            )
+        for key, value in _of_protocol(new, data, source).items():
+            setattr(locked, key, value)
+        locked.save()
+        locked.items.filter(check_kind="").exclude(target=locked.target).update(target=locked.target)
+        ProtocolVersion.objects.create(study=locked, version=version, source=source)
+    study.refresh_from_db()
+
+
+def _scales(protocol: Protocol) -> list[tuple[object, ...]]:
+    return [
+        (each.key, each.kind, sorted(option.value for option in each.options), each.low, each.high, each.step)
+        for each in protocol.questions
+    ]
 
 
 def check_slug(slug: str) -> None:
@@ -75,10 +135,19 @@ def check_slug(slug: str) -> None:
 
 
 def open_study(study: Study) -> None:
-    """Take grades from now on. Raises Conflict if there is nothing to grade."""
-    if not study.items.exists():
+    """Take grades from now on. The first time what is handed out is settled: sample, groups, checks.
+
+    Raises Conflict if there is nothing to grade, BadInput if it cannot be dealt out as the protocol says.
+    """
+    if not study.items.filter(check_kind="").exists():
         raise Conflict("This study has no items to grade. Import snippets first.")
-    _set_state(study, Study.State.OPEN)
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if not locked.settled:
+            prepare(locked)
+            locked.settled, locked.item_count = True, count_tasks(locked)
+            locked.save(update_fields=["settled", "item_count"])
+        _set_state(study, Study.State.OPEN)
 
 
 def pause_study(study: Study) -> None:
@@ -130,8 +199,8 @@ def add_material(study: Study, material: Material) -> Added:
                 "Import the file as a study of its own with --slug."
             )
         Snippet.objects.bulk_create(new, batch_size=BATCH)
-        items = _make_items(locked, new)
-        locked.item_count = locked.items.count()
+        items = make_items(locked, new)
+        locked.item_count = count_tasks(locked)
         new_notes = [note for note in material.notes if note not in locked.notes]
         locked.notes = "\n".join(filter(None, [locked.notes, *new_notes]))
         locked.save(update_fields=["item_count", "notes"])
@@ -192,7 +261,7 @@ def _new_snippets(
         known = stored.get((problem.pk, system.pk, data.sample))
         if known is None:
             new.append(_snippet(problem, system, data))
-        elif (known.code, known.language) != (data.code, data.language):
+        elif _told(known) != _told(_snippet(problem, system, data)):
             bad.append(f"{data.place}: this snippet of {data.system} differs from what is stored.")
     if bad:
         raise BadInput(_differs(study), bad)
@@ -200,7 +269,22 @@ def _new_snippets(
 
 
 def _snippet(problem: Problem, system: System, data: SnippetData) -> Snippet:
-    return Snippet(problem=problem, system=system, sample=data.sample, code=data.code, language=data.language)
+    low, high = data.gold or (None, None)
+    return Snippet(
+        problem=problem,
+        system=system,
+        sample=data.sample,
+        code=data.code,
+        language=data.language,
+        file_scores=data.scores,
+        gold_low=low,
+        gold_high=high,
+    )
+
+
+def _told(snippet: Snippet) -> tuple[object, ...]:
+    """What a file tells of a snippet."""
+    return snippet.code, snippet.language, snippet.file_scores, snippet.gold_low, snippet.gold_high
 
 
 def _differs(study: Study) -> str:
@@ -208,24 +292,3 @@ def _differs(study: Study) -> str:
         f"The study {study.slug!r} has other texts than the file. Nothing was imported. "
         "What people may have seen is never changed: import the file as a study of its own with --slug."
     )
-
-
-def _make_items(study: Study, snippets: list[Snippet]) -> int:
-    """Items of new snippets, each with its place in the pool's order; how many.
-
-    Snippets that show the same code for the same problem get numbers in an order that does not tell whose they are:
-    they look alike, so that whichever comes first, an annotator sees the same.
-    """
-    with_references = study.read_protocol().grade_references
-    graded = [each for each in snippets if with_references or each.system.kind == System.Kind.GENERATED]
-    seen: Counter[tuple[int, str]] = Counter()
-    for problem, code in Item.objects.filter(study=study).values_list("snippet__problem_id", "snippet__code"):
-        seen[problem, code] += 1
-    items = []
-    for snippet in graded:
-        key = (snippet.problem_id, snippet.code)
-        draw = item_draw(study.seed, snippet.problem.key, snippet.code, seen[key])
-        seen[key] += 1
-        items.append(Item(study=study, snippet=snippet, draw=draw, target=study.target))
-    Item.objects.bulk_create(items, batch_size=BATCH)
-    return len(items)

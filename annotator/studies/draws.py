@@ -18,10 +18,11 @@ def keyed_hash(seed: int, *parts: str | int) -> int:
     return int.from_bytes(digest.digest(), "big") >> 1
 
 
-def item_draw(seed: int, problem: str, code: str, occurrence: int) -> int:
+def item_draw(seed: int, problem: str, shown: tuple[str, ...], occurrence: int) -> int:
     """Place of an item in the pool's order.
 
-    Only what an annotator may see goes in - never the system - so that neither its name nor the order
-    of import shows. `occurrence` counts items that show the same code for the same problem.
+    Only what an annotator may see goes in (`shown`: the code; of a pair both codes in no order) - never the system -
+    so that neither its name nor the order of import shows. `occurrence` counts items that show the same for the
+    same problem.
     """
-    return keyed_hash(seed, "draw", problem, code, occurrence)
+    return keyed_hash(seed, "draw", problem, *shown, occurrence)

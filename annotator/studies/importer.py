@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,12 @@ REFERENCE = "reference"
 COLUMNS = (
     *("problem", "intent", "system", "code", "reference", "references", "language", "sample"),
     *("image", "image_alt", "stratum", "context", "tests"),
+    *("scores", "gold", "gold_low", "gold_high"),
 )
+SCORE_COLUMN = "score:"
+"""A column `score:BLEU` holds the scores of the metric BLEU."""
 REQUIRED = ("problem", "system", "code")
+READ_APART = ("references", "sample", "image", "scores", "gold", "gold_low", "gold_high")
 ONCE = ("intent", "context", "image", "image_alt", "stratum", "tests")
 MAX_SAMPLE = 1_000_000
 LENGTHS = {"problem": 200, "system": 200, "language": 40, "stratum": 100, "image_alt": 300}
@@ -45,6 +50,8 @@ class SnippetData:
     language: str
     place: str
     is_reference: bool = False
+    scores: dict[str, float] = field(default_factory=dict)
+    gold: tuple[float, float] | None = None
 
 
 @dataclass
@@ -77,7 +84,7 @@ def material_of(rows: list[Row], path: Path) -> Material:
             f"{no_column(path.name, missing, columns)} A file of snippets has {', '.join(REQUIRED)}; "
             f"known besides: {', '.join(column for column in COLUMNS if column not in REQUIRED)}."
         )
-    unknown = [column for column in columns if column not in COLUMNS]
+    unknown = [column for column in columns if column not in COLUMNS and not column.startswith(SCORE_COLUMN)]
     reader = _Reader(path.parent)
     for row in rows:
         try:
@@ -104,9 +111,7 @@ class _Reader:
         self.bad: list[str] = []
 
     def add(self, row: Row) -> None:
-        texts = {
-            column: row.text(column) for column in COLUMNS if column not in ("references", "sample", "image")
-        }
+        texts = {column: row.text(column) for column in COLUMNS if column not in READ_APART}
         for column in ("problem", "system"):
             texts[column] = texts[column].strip()
             if not texts[column]:
@@ -127,6 +132,8 @@ class _Reader:
             language=texts["language"].strip() or "python",
             place=row.place,
             is_reference=is_reference,
+            scores=scores_of(row),
+            gold=gold_of(row),
         )
         self.add_snippet(snippet, row)
 
@@ -192,6 +199,54 @@ def sample_of(row: Row) -> int:
     if len(text) > 7 or not text.isdecimal() or int(text) > MAX_SAMPLE:
         raise ValueError(f"`sample` must be a whole number from 0 to {MAX_SAMPLE}, not {text!r:.40}.")
     return int(text)
+
+
+def scores_of(row: Row) -> dict[str, float]:
+    """Metric -> score: from `scores` (a table, or its JSON text) and the columns `score:METRIC`. Raises ValueError."""
+    value = row.cells.get("scores", "")
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.strip() else {}
+        except (ValueError, RecursionError):
+            value = None
+    if not isinstance(value, dict):
+        raise ValueError('`scores` must be like {"BLEU": 0.4, "chrF": 0.5}.')
+    named = {
+        column.removeprefix(SCORE_COLUMN): cell
+        for column, cell in row.cells.items()
+        if column.startswith(SCORE_COLUMN)
+    }
+    scores = {}
+    for metric, cell in [*value.items(), *named.items()]:
+        name = str(metric).strip()
+        if cell in ("", None):
+            continue
+        if unfit(name, 100) or not name:
+            raise ValueError(f"`scores`: {name!r:.40} cannot name a metric.")
+        scores[name] = _number(cell, f"the score of {name}")
+    return dict(sorted(scores.items()))
+
+
+def gold_of(row: Row) -> tuple[float, float] | None:
+    """A gold check's lowest and highest right answer: `gold`, or `gold_low` with `gold_high`. Raises ValueError."""
+    given = {name: row.cells.get(name, "") for name in ("gold", "gold_low", "gold_high")}
+    found = {name: _number(cell, f"`{name}`") for name, cell in given.items() if cell not in ("", None)}
+    if not found:
+        return None
+    low, high = found.get("gold_low", found.get("gold")), found.get("gold_high", found.get("gold"))
+    if low is None or high is None or low > high:
+        raise ValueError("a gold check needs `gold`, or `gold_low` and a `gold_high` that is not below it.")
+    return low, high
+
+
+def _number(cell: Any, name: str) -> float:
+    try:
+        number = float(str(cell).strip()[:40]) if not isinstance(cell, bool) else math.nan
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or abs(number) > 1e15:
+        raise ValueError(f"{name} must be a number, not {str(cell)!r:.40}.")
+    return number
 
 
 def _references(row: Row) -> list[str]:

@@ -1,16 +1,16 @@
-"""Protocols as data: the questions of a study and how they are shown, read from TOML files."""
+"""Protocols as data: what a study asks and how it is shown. `protocol_reader` checks the files."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Any
-
-from annotator.errors import BadInput
 
 FOLDER = Path(__file__).resolve().parent.parent / "protocols"
+POLICIES = ("open", "everyone", "balanced", "blocks")
+SHOWS = ("snippet", "pair", "score")
+CHECK_KINDS = ("instructed", "gold", "degraded", "repeat")
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,98 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
+    """One question on an item: `options` (an ordinal scale), `slider` (low to high) or `text` (a comment)."""
+
     key: str
     text: str
-    options: tuple[Option, ...]
+    kind: str
+    options: tuple[Option, ...] = ()
+    low: float = 0
+    high: float = 100
+    step: float = 1
+    low_label: str = ""
+    high_label: str = ""
+    with_previous: bool = False
+    reveal: bool = False
 
-    def option(self, value: int) -> Option | None:
+    def option(self, value: float) -> Option | None:
         return next((option for option in self.options if option.value == value), None)
+
+    def accepts(self, value: float) -> bool:
+        """Whether the value is on the scale."""
+        if self.kind == "options":
+            return self.option(value) is not None
+        steps = (value - self.low) / self.step
+        return self.low <= value <= self.high and abs(steps - round(steps)) < 1e-9
+
+    def label(self, value: float) -> str:
+        option = self.option(value)
+        return option.label if option else ""
+
+    @property
+    def lowest(self) -> float:
+        return min(option.value for option in self.options) if self.options else self.low
+
+    @property
+    def highest(self) -> float:
+        return max(option.value for option in self.options) if self.options else self.high
+
+    @property
+    def scale(self) -> str:
+        """The scale in words, for messages."""
+        if self.options:
+            return ", ".join(str(option.value) for option in self.options)
+        return f"{self.low:g} to {self.high:g} in steps of {self.step:g}"
+
+    @property
+    def keyed(self) -> tuple[tuple[str, Option], ...]:
+        """Options as shown, each with the key that chooses it: its value where those rise, else its place."""
+        values = [option.value for option in self.options]
+        rising = values == sorted(values) and values[0] >= 0 and values[-1] <= 9
+        keys = [str(value) for value in values] if rising else [str(place) for place in range(1, 10)]
+        keys += [""] * (len(values) - len(keys))
+        return tuple(zip(keys, self.options, strict=False))
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question about the person (`background`) or at the end (`feedback`): text, number or choice."""
+
+    key: str
+    text: str
+    kind: str
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A worked example in the instructions, or a practice task with the answers that are right and why."""
+
+    intent: str
+    code: str
+    reference: str = ""
+    language: str = "python"
+    tests: str = ""
+    score: str = ""
+    why: str = ""
+    expected: Mapping[str, tuple[float, ...]] | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.intent, self.code, self.why))
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Attention checks: one at a seeded place in each stretch of `every` tasks, their kinds in turn."""
+
+    kinds: tuple[str, ...] = ()
+    every: int = 10
+    loud: bool = False
+    fail_at: int | None = None
+    tolerance: float = 1
 
 
 @dataclass(frozen=True)
@@ -36,114 +122,61 @@ class Protocol:
     version: int
     title: str
     policy: str
+    language: str
     target: int | None
-    lease_minutes: int
+    tasks_per_person: int | None
+    blocks: int | None
+    sample_snippets: int | None
+    lease_minutes: float
+    reservation_hours: float
+    minimum_seconds: float
+    deadline: datetime | None
+    show: str
+    truth: str
+    intent_as_code: bool
     grade_references: bool
     skip: bool
+    back: bool
+    copy: bool
     problem_heading: str
     snippet_heading: str
+    reference_heading: str
+    score_heading: str
     consent: str
     instructions: str
     thanks: str
     questions: tuple[Question, ...]
+    background: tuple[Ask, ...]
+    feedback: tuple[Ask, ...]
+    example: Example | None
+    practice: tuple[Example, ...]
+    checks: Checks
+    codes: Mapping[str, str]
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.version, self.title))
 
-REQUIRED = {"name": str, "version": int, "title": str, "policy": str, "questions": list}
-DEFAULTS: dict[str, Any] = {
-    "target": None,
-    "lease_minutes": 30,
-    "grade_references": False,
-    "skip": True,
-    "problem_heading": "The problem",
-    "snippet_heading": "A snippet that may or may not solve it",
-    "consent": "",
-    "instructions": "",
-    "thanks": "Thank you.",
-}
-OPTIONAL_TYPES: Mapping[str, tuple[type, ...]] = {
-    "target": (int,),
-    "lease_minutes": (int,),
-    "grade_references": (bool,),
-    "skip": (bool,),
-} | dict.fromkeys(("problem_heading", "snippet_heading", "consent", "instructions", "thanks"), (str,))
-POLICIES = ("open", "everyone")
+    @property
+    def pages(self) -> tuple[tuple[Question, ...], ...]:
+        """The questions of an item by page: one after another, but for those `with_previous`."""
+        pages: list[list[Question]] = []
+        for question in self.questions:
+            if question.with_previous and pages:
+                pages[-1].append(question)
+            else:
+                pages.append([question])
+        return tuple(tuple(page) for page in pages)
 
+    @property
+    def scaled(self) -> tuple[Question, ...]:
+        """The questions whose answers are grades."""
+        return tuple(question for question in self.questions if question.kind != "text")
 
-def read_protocol(data: dict[str, Any]) -> Protocol:
-    """A checked Protocol from the table of its TOML file.
-
-    Raises BadInput whose `lines` name every wrong key.
-    """
-    wrong = _wrong_keys(data)
-    questions: list[Question] = []
-    tables = data.get("questions")
-    for number, table in enumerate(tables if isinstance(tables, list) else [], start=1):
-        try:
-            questions.append(_read_question(table))
-        except (KeyError, TypeError, ValueError) as error:
-            wrong.append(f"questions[{number}]: {_reason(error)}")
-    if len({question.key for question in questions}) < len(questions):
-        wrong.append("questions: each needs a `key` of its own.")
-    if wrong:
-        raise BadInput(f"The protocol {data.get('name', '')!r} cannot be used.", wrong)
-    known = {key: data.get(key, default) for key, default in DEFAULTS.items()}
-    return Protocol(
-        name=data["name"],
-        version=data["version"],
-        title=data["title"],
-        policy=data["policy"],
-        questions=tuple(questions),
-        **known,
-    )
-
-
-def _wrong_keys(data: dict[str, Any]) -> list[str]:
-    wrong = [f"`{key}` is missing." for key in REQUIRED if key not in data]
-    for key, value in data.items():
-        kinds = (REQUIRED[key],) if key in REQUIRED else OPTIONAL_TYPES.get(key)
-        if kinds is None:
-            wrong.append(f"`{key}` is not known. Known: {', '.join([*REQUIRED, *DEFAULTS])}.")
-        elif type(value) not in kinds and not (value is None and key == "target"):
-            wrong.append(f"`{key}` must be of type {kinds[0].__name__}.")
-    if data.get("policy") not in POLICIES:
-        wrong.append(f"`policy` must be one of {', '.join(POLICIES)}.")
-    for key in ("target", "lease_minutes"):
-        if isinstance(data.get(key), int) and data[key] < 1:
-            wrong.append(f"`{key}` must be at least 1.")
-    if not data.get("questions"):
-        wrong.append("`questions` must hold at least one question.")
-    return wrong
-
-
-def _read_question(table: dict[str, Any]) -> Question:
-    options = tuple(
-        Option(int(option["value"]), str(option["label"]), str(option.get("description", "")))
-        for option in table["options"]
-    )
-    if len({option.value for option in options}) < max(len(options), 2):
-        raise ValueError("needs at least two options, each with a `value` of its own.")
-    return Question(str(table["key"]), str(table["text"]), options)
-
-
-def _reason(error: Exception) -> str:
-    return f"`{error.args[0]}` is missing." if isinstance(error, KeyError) else str(error)
+    @property
+    def reserves(self) -> bool:
+        """Whether a person's whole set is reserved at once."""
+        return self.policy in ("balanced", "blocks")
 
 
 def protocol_names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
-
-
-def load_protocol(name: str) -> dict[str, Any]:
-    """The checked table of a shipped protocol, ready for Study.protocol.
-
-    Raises BadInput for an unknown name (it lists the known ones) or a wrong file.
-    """
-    if name not in protocol_names():
-        raise BadInput(f"There is no protocol {name!r}. Known: {', '.join(protocol_names())}.")
-    path = FOLDER / f"{name}.toml"
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{path.name}: {error}") from error
-    read_protocol(data)
-    return data

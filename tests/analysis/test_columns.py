@@ -200,7 +200,7 @@ def test_defaults_of_what_a_file_leaves_out(tmp_path: Path) -> None:
         "study": "", "wave": "main", "problem": "p", "system": "s", "sample": 0, "item": "", "judged_metric": "",
         "kind": "snippet", "assignment": "", "annotator": "a", "question": "grade", "grade": 3.0, "label": "",
         "side": "", "stratum": "", "weight": 1.0, "submitted_at": "", "protocol_version": 1, "complete": True,
-        "surplus": False, "excluded": False, "check": "", "reference": False, "simulated": False,
+        "surplus": False, "excluded": False, "check": "", "check_passed": "", "reference": False, "simulated": False,
     }  # fmt: skip
     assert pd.isna(table["grade"][1])
     assert len(columns.usable(table)) == 1

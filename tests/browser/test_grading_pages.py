@@ -58,9 +58,9 @@ def test_the_whole_walk_by_keyboard_and_back_on_another_device(page: Page, open_
 
     other = open_page()
     other.goto(link)
-    assert other.locator("#code").text_content() == code + "\n"
+    assert other.locator(".snippet pre.code").text_content() == code + "\n"
     other.keyboard.press("s")
-    expect(other.locator("#code")).to_have_count(0)  # the last one: the pool is empty
+    expect(other.locator(".snippet pre.code")).to_have_count(0)  # the last one: the pool is empty
     expect(other.get_by_role("heading", name="Thank you")).to_be_visible()
     assert Grade.objects.count() == 3
     assert Assignment.objects.filter(state=Assignment.State.SKIPPED).count() == 1
@@ -77,7 +77,7 @@ def test_stop_and_come_back(page: Page) -> None:
     expect(page.get_by_text("You graded 1 snippet.")).to_be_visible()
     assert Annotator.objects.get().stop_reason == "tired: enough for today"
     page.get_by_role("button", name="Grade some more").click()
-    expect(page.locator("#code")).to_be_visible()
+    expect(page.locator(".snippet pre.code")).to_be_visible()
 
 
 def test_without_javascript_everything_works(open_page: OpenPage, watch: Watch) -> None:
@@ -210,9 +210,9 @@ def test_the_dress_of_the_code_is_remembered(page: Page) -> None:
     page.get_by_role("button", name="Larger code").click()
     page.get_by_role("button", name="Wrap").click()
     grade_by_keys(page, 1)
-    expect(page.locator("#code")).to_have_css("font-size", "16px")
+    expect(page.locator(".snippet pre.code")).to_have_css("font-size", "16px")
     page.reload()
-    expect(page.locator("#code")).to_have_css("font-size", "16px")
+    expect(page.locator(".snippet pre.code")).to_have_css("font-size", "16px")
     expect(page.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "true")
 
 
@@ -318,7 +318,7 @@ def test_problem_code_and_buttons_have_room(
     start(page)
     page.wait_for_load_state("networkidle")
     narrow(page)
-    for name in ("#problem", "#code", "#grade") + (("#problem img",) if picture else ()):
+    for name in ("#problem", ".snippet pre.code", "#grade") + (("#problem img",) if picture else ()):
         box = page.locator(name).bounding_box()
         assert box is not None
         assert box["width"] > 220, name

@@ -34,7 +34,7 @@ def order(seed: int, annotator: int, pool: list[int]) -> list[int]:
 
 
 def test_everyone_gets_all_items_in_unrelated_orders() -> None:
-    pool = [item_draw(5, str(number), "code", 0) for number in range(120)]
+    pool = [item_draw(5, str(number), ("code",), 0) for number in range(120)]
     first, second = order(5, 1, pool), order(5, 2, pool)
     assert sorted(first) == sorted(second) == sorted(pool)
     assert order(5, 1, pool) == first
@@ -45,7 +45,7 @@ def test_everyone_gets_all_items_in_unrelated_orders() -> None:
 
 def test_first_hand_outs_are_spread_over_the_pool() -> None:
     """Each of 50 items comes first for some of 2,000 annotators, none for more than 10 % of them."""
-    pool = sorted(item_draw(5, str(number), "code", 0) for number in range(50))
+    pool = sorted(item_draw(5, str(number), ("code",), 0) for number in range(50))
     firsts = Counter(choose(pool, pivot(5, number, 1)) for number in range(2000))
     assert len(firsts) >= 48
     assert max(firsts.values()) < 200

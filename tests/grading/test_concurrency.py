@@ -42,7 +42,7 @@ def in_threads(count: int, work: Callable[[int], object]) -> None:
 
 def grade(annotator: Annotator, assignment: Assignment, value: int) -> None:
     key = actions.submission_key(annotator, assignment.sequence, "helpfulness")
-    actions.submit(annotator, assignment.sequence, "helpfulness", value, key=key)
+    actions.submit(annotator, assignment.sequence, {"helpfulness": value}, key=key)
 
 
 def work_until_empty(study: Study, number: int, *, steady: bool = False) -> None:
@@ -60,9 +60,10 @@ def work_until_empty(study: Study, number: int, *, steady: bool = False) -> None
             assignment = actions.start(annotator)
             continue
         else:
-            grade(annotator, assignment, rng.randrange(5))
+            value = rng.randrange(5)
+            grade(annotator, assignment, value)
             if chance > 0.8:
-                grade(annotator, assignment, rng.randrange(5))
+                grade(annotator, assignment, value)
         assignment = actions.hand_out(annotator)
 
 
@@ -96,7 +97,7 @@ def test_one_answer_sent_many_times_is_stored_once() -> None:
     actions.consent(annotator)
     assignment = actions.start(annotator)
     assert assignment is not None
-    in_threads(8, lambda number: grade(annotator, assignment, number % 5))
+    in_threads(8, lambda number: grade(annotator, assignment, 3))
     assert Grade.objects.count() == GradeRevision.objects.count() == 1
     annotator.refresh_from_db()
     assert annotator.graded == 1

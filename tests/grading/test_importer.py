@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from annotator.errors import BadInput
-from annotator.grading import access, actions, steps
+from annotator.grading import actions, steps, verify
 from annotator.grading.importer import AddedGrades, GradeData, add_grades, read_grade_rows
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
 from annotator.studies.models import Item, Study
@@ -44,7 +44,7 @@ def refusal(study: Study, *changes: dict[str, Any]) -> list[str]:
         add(study, *changes)
     assert not Grade.objects.filter(assignment__annotator__origin="imported").exists()
     assert not Annotator.objects.filter(origin="imported").exists()
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
     return [str(caught.value), *caught.value.lines]
 
 
@@ -87,7 +87,7 @@ def test_a_grade_with_all_that_a_row_can_say(study: Study) -> None:
     assert (person.pseudonym, person.origin, person.step) == ("ann", "simulated", steps.THANKS)
     assert (person.handed, person.graded, len(person.token) >= 32) == (1, 1, True)
     assert (assignment.item.taken, assignment.item.snippet.system.name) == (1, "a")
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
 
 
 def test_the_order_of_the_file_is_the_order_of_the_hand_outs(study: Study) -> None:
@@ -100,7 +100,7 @@ def test_the_order_of_the_file_is_the_order_of_the_hand_outs(study: Study) -> No
         for number, name in enumerate(("z", "b"), start=1)
         for sequence, key in enumerate("201", start=1)
     ]
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
 
 
 def test_the_same_grades_again_change_nothing_and_new_ones_are_added(study: Study) -> None:
@@ -111,7 +111,7 @@ def test_the_same_grades_again_change_nothing_and_new_ones_are_added(study: Stud
     assert stored() == before
     assert add(study, *again, {"problem": "2"}, {"annotator": "bob"}) == AddedGrades(2, 1, 3)
     assert Annotator.objects.get(pseudonym="ann").handed == 4
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
 
 
 def test_an_annotator_without_all_answers_counts_for_nothing(study: Study) -> None:
@@ -124,7 +124,7 @@ def test_an_annotator_without_all_answers_counts_for_nothing(study: Study) -> No
     }
     assert Item.objects.get(snippet__problem__key="0", snippet__system__name="a").taken == 1
     assert Annotator.objects.get(pseudonym="bob").graded == 0
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -184,14 +184,14 @@ def test_rubbish_gets_a_sentence(study: Study, change: dict[str, Any], sentence:
         {"excluded": "TRUE"},
         *({"complete": flag} for flag in ("false", False, "0")),
         {"check": "attention"},
-        {"kind": "pair"},
+        {"kind": "check"},
     ],
 )
 def test_rows_that_are_marked_as_outside_the_counts_stay_outside(study: Study, mark: dict[str, Any]) -> None:
     plain = {"surplus": "false", "excluded": False, "complete": "true", "check": "", "kind": "snippet"}
     assert add(study, plain, {"annotator": "bob", "grade": "0"} | plain | mark) == AddedGrades(1, 1, 0)
     assert list(Grade.objects.values_list("assignment__annotator__pseudonym", "value")) == [("ann", 3.0)]
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
 
 
 def test_all_bad_rows_are_told_together(study: Study) -> None:
@@ -239,7 +239,7 @@ def test_a_target_is_never_exceeded() -> None:
     assert add(study, {}) == AddedGrades(1, 1, 0)
     item.refresh_from_db()
     assert item.taken == 2
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
 
 
 def test_people_who_joined_are_left_alone(study: Study) -> None:
@@ -251,7 +251,7 @@ def test_people_who_joined_are_left_alone(study: Study) -> None:
     add(study, {"annotator": "bob"})
     assert Annotator.objects.filter(pk=person.pk).values().get() == before
     assert Annotator.objects.get(pseudonym="bob").number == person.number + 1
-    assert access.drifted(study) == []
+    assert verify.drifted(study) == []
 
 
 def test_somebody_who_joins_after_an_import_is_somebody_new(study: Study) -> None:

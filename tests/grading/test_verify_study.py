@@ -25,7 +25,7 @@ def worked_in() -> Study:
     assignment = actions.hand_out(annotator)
     assert assignment is not None
     key = actions.submission_key(annotator, assignment.sequence, "helpfulness")
-    actions.submit(annotator, assignment.sequence, "helpfulness", 3, key=key)
+    actions.submit(annotator, assignment.sequence, {"helpfulness": 3}, key=key)
     actions.hand_out(annotator)
     return study
 

@@ -54,7 +54,7 @@ def test_the_whole_walk(client: Client) -> None:
     page = client.post(link, {"action": "start"}, follow=True)
     for _ in range(2):
         assert "How helpful is this snippet" in page.content.decode()
-        page = client.post(link, hidden(page) | {"action": "grade", "value": "3"}, follow=True)
+        page = client.post(link, hidden(page) | {"action": "grade", "value-helpfulness": "3"}, follow=True)
     assert "Thank you" in page.content.decode()
     assert Grade.objects.filter(value=3, complete=True).count() == 2
 
@@ -79,17 +79,17 @@ def test_no_choice_is_one_sentence_and_keeps_the_page(client: Client) -> None:
 
 
 RUBBISH: list[dict[str, str]] = [
-    {"value": "9"},
-    {"value": "a"},
-    {"value": "1e400"},
-    {"value": "99999999999999999999"},
-    {"value": "2", "key": "forged"},
-    {"value": "2", "key": "x" * 5000},
-    {"value": "2", "sequence": "-1"},
-    {"value": "2", "sequence": "999999999999999999999"},
-    {"value": "2", "sequence": ""},
-    {"value": "2", "question": "\x00"},
-    {"value": "2", "question": "nonsense"},
+    {"value-helpfulness": "9"},
+    {"value-helpfulness": "a"},
+    {"value-helpfulness": "1e400"},
+    {"value-helpfulness": "99999999999999999999"},
+    {"value-helpfulness": "2", "key": "forged"},
+    {"value-helpfulness": "2", "key": "x" * 5000},
+    {"value-helpfulness": "2", "sequence": "-1"},
+    {"value-helpfulness": "2", "sequence": "999999999999999999999"},
+    {"value-helpfulness": "2", "sequence": ""},
+    {"value-helpfulness": "2", "question": "\x00"},
+    {"value-helpfulness": "2", "question": "nonsense"},
     {"action": "skip", "sequence": "x"},
     {"action": "skip", "sequence": "77"},
     {"action": "fly"},
@@ -109,7 +109,7 @@ def test_rubbish_is_refused_with_a_page_and_stores_nothing(client: Client, rubbi
 def test_odd_active_seconds_do_not_matter(client: Client) -> None:
     for odd in ("nan", "inf", "-5", "abc", "1e308"):
         link = join(client, make_study(slug=f"s{len(odd)}-{Study.objects.count()}"))
-        form = hidden(client.get(link)) | {"action": "grade", "value": "2", "active_seconds": odd}
+        form = hidden(client.get(link)) | {"action": "grade", "value-helpfulness": "2", "active_seconds": odd}
         assert client.post(link, form).status_code == 302, odd
     assert Grade.objects.count() == 5
 
@@ -168,7 +168,7 @@ def test_nothing_that_tells_the_origin_is_on_any_page(client: Client) -> None:
     for _ in range(6):
         page = client.get(link)
         seen += page.content.decode() + str(dict(page.headers)) + str(client.cookies)
-        client.post(link, hidden(page) | {"action": "grade", "value": "1"})
+        client.post(link, hidden(page) | {"action": "grade", "value-helpfulness": "1"})
     seen += client.get(link).content.decode()
     assert Grade.objects.count() == 6
     for word in ("secret-model", *(system.kind for system in System.objects.all())):

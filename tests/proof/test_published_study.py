@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from annotator.grading.access import drifted
+from annotator.grading.verify import drifted
 from annotator.studies.models import Study
 
 pytestmark = pytest.mark.django_db(databases=["default", "reader"], transaction=True)

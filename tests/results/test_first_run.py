@@ -13,8 +13,8 @@ from django.db import models
 from django.test import Client
 
 from annotator.demo.simulate import simulate_grades
-from annotator.grading.access import drifted
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
+from annotator.grading.verify import drifted
 from annotator.results import actions, tasks
 from annotator.results.management.commands import first_run
 from annotator.results.models import Job, MetricScore, Report

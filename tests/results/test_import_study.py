@@ -15,8 +15,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, models
 
-from annotator.grading.access import drifted
 from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
+from annotator.grading.verify import drifted
 from annotator.results.importing import default_slug
 from annotator.studies.actions import close_study
 from annotator.studies.models import Item, Problem, Snippet, Study, System
@@ -262,8 +262,8 @@ OPTIONS: list[tuple[tuple[Any, ...], str]] = [
     (("--target", 10**30), "The target must be from 1"),
     (("--seed", -1), "The seed must be a whole number from 0"),
     (("--seed", 2**63), "The seed must be a whole number from 0"),
-    (("--protocol", "none"), "There is no protocol 'none'. Known: hearthstone, helpfulness."),
-    (("--policy", "none"), "There is no policy 'none'. Known: open, everyone."),
+    (("--protocol", "none"), "There is no protocol 'none'. Known: hearthstone, helpfulness,"),
+    (("--policy", "none"), "There is no policy 'none'. Known: open, everyone, balanced, blocks."),
     (("--slug", "A b"), "'A b' cannot stand in a link"),
     (("--slug", "x" * 61), "cannot stand in a link"),
     (("--slug", "\udcff\0"), "cannot stand in a link"),

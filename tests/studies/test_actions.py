@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotator.errors import BadInput, CodejuryError, Conflict
-from annotator.grading.access import drifted
+from annotator.grading.verify import drifted
 from annotator.studies import actions
 from annotator.studies.importer import Material, ProblemData, SnippetData, material_of
 from annotator.studies.models import Item, Problem, Snippet, Study, System
@@ -67,9 +67,12 @@ def test_a_study_takes_what_is_not_said_from_its_protocol() -> None:
         ({"title": "x" * 201}, "The title is longer than 200 characters."),
         ({"title": "\0"}, "The title holds a NUL character"),
         ({"title": "\udcff"}, "The title holds half a character"),
-        ({"protocol_name": "none"}, "There is no protocol 'none'. Known: hearthstone, helpfulness."),
+        (
+            {"protocol_name": "none"},
+            "There is no protocol 'none'. Known: hearthstone, helpfulness, metric-reasonableness",
+        ),
         ({"protocol_name": "../protocols/helpfulness"}, "There is no protocol"),
-        ({"policy": "none"}, "There is no policy 'none'. Known: open, everyone."),
+        ({"policy": "none"}, "There is no policy 'none'. Known: open, everyone, balanced, blocks."),
         *(({"target": target}, "The target must be from 1 to") for target in (0, -1, 10**12)),
         *(({"seed": seed}, "The seed must be a whole number from 0 to") for seed in (-1, 2**63)),
     ],

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from annotator.errors import BadInput
-from annotator.studies.protocols import load_protocol, protocol_names, read_protocol
+from annotator.studies.protocol_reader import load_protocol, read_protocol
+from annotator.studies.protocols import protocol_names
 
 
 @pytest.mark.parametrize("name", protocol_names())
@@ -36,15 +37,15 @@ def test_an_unknown_protocol_lists_the_known() -> None:
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"polcy": "open"}, "`polcy` is not known"),
     ({"policy": "fair"}, "`policy` must be one of"),
-    ({"version": "1"}, "`version` must be of type int"),
-    ({"skip": 1}, "`skip` must be of type bool"),
-    ({"lease_minutes": 0}, "`lease_minutes` must be at least 1"),
-    ({"target": -1}, "`target` must be at least 1"),
+    ({"version": "1"}, "`version` must be a whole number"),
+    ({"skip": 1}, "`skip` must be true or false"),
+    ({"lease_minutes": 0}, "`lease_minutes` must be from"),
+    ({"target": -1}, "`target` must be from 1 to 10000"),
     ({"questions": []}, "at least one question"),
     ({"questions": [{"key": "q", "text": "?", "options": []}]}, "questions[1]: needs at least two options"),
     ({"questions": [{"text": "?", "options": []}]}, "questions[1]"),
     ({"questions": ["q"]}, "questions[1]"),
-    ({"questions": 3}, "`questions` must be of type list"),
+    ({"questions": 3}, "`questions` must be a list"),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotator.errors import NotYours
-from annotator.grading import access
+from annotator.grading import verify
 from annotator.studies.access import get_study_by_slug
 
 
@@ -25,7 +25,7 @@ class Command(BaseCommand):
             study = get_study_by_slug(options["study"])
         except NotYours as error:
             raise CommandError(str(error)) from None
-        found = access.drifted(study)
+        found = verify.drifted(study)
         for sentence in found:
             self.stdout.write(sentence)
         if found:

@@ -1,0 +1,226 @@
+"""An answer is stored: once, checked again in its own transaction, with its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from annotator.errors import BadInput, Conflict
+from annotator.grading import access, steps
+from annotator.grading.actions import pool
+from annotator.grading.models import Annotator, Answer, Assignment, Grade, GradeRevision
+from annotator.studies.models import Study
+from annotator.studies.protocols import Protocol, Question
+
+DAMAGED = "The form was damaged on its way. Please reload the page and answer again."
+MAX_COMMENT = 5000
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """What `submit` did: the page's grades as stored, and whether this was a replay of an earlier submission."""
+
+    grades: list[Grade]
+    replayed: bool
+
+
+def submission_key(annotator: Annotator, sequence: int, question: str, revision: int = 0) -> str:
+    """The key that the form carries: the same for each copy of one form, and unguessable for others."""
+    parts = f"{annotator.token}:{sequence}:{question}"
+    parts += f":{revision}" if revision else ""
+    return salted_hmac("codejury.submission", parts).hexdigest()[:32]
+
+
+def submit(
+    annotator: Annotator,
+    sequence: int,
+    answers: Mapping[str, float],
+    *,
+    key: str,
+    question: str = "",
+    revision: int = 0,
+    comments: Mapping[str, str] | None = None,
+    active_seconds: float | None = None,
+) -> Submitted:
+    """Store the answers to one page of questions of one assignment; sent again, it gets the first answer.
+
+    `answers` holds a value for each scaled question of the page, `question` the page's first question (taken from
+    the answers if there is none). One transaction: find the key, lock the assignment, check ownership, study,
+    question and scale, write Grade and GradeRevision, and at the item's last page close the assignment. An
+    answer that comes after its slot was given away is stored as surplus.
+
+    Raises BadInput (value not on the scale, too soon, damaged form) and Conflict (study closed, another question
+    is due, the same form came before with other answers).
+    """
+    question = question or next(iter(answers), "")
+    if key != submission_key(annotator, sequence, question, revision):
+        raise BadInput(DAMAGED)
+    now = timezone.now()
+    with transaction.atomic():
+        annotator = pool.lock_annotator(annotator)
+        protocol = annotator.study.read_protocol()
+        assignment = pool.lock_assignment(annotator, sequence)
+        page = steps.page_of(protocol, question)
+        if page is None:
+            raise BadInput(DAMAGED)
+        if GradeRevision.objects.filter(submission_key=key).exists():
+            return _replay(assignment, page, revision, answers)
+        due = _due(annotator, assignment, protocol, question, revision)
+        if steps.off_scale(due, answers):
+            raise BadInput(
+                "Please choose one of the answers."
+                if len(due.scaled) == 1
+                else "Please answer each question."
+            )
+        seconds = _seconds(assignment, now)
+        if seconds < protocol.minimum_seconds and not revision:
+            raise BadInput("That was very fast. Please look at it once more, then save again.")
+        if assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED):
+            pool.take_back(assignment)
+        active = None if active_seconds is None else round(min(max(active_seconds, 0.0), seconds), 3)
+        grades = _store(
+            assignment, due, answers, key, now, protocol, seconds=round(seconds, 3), active=active
+        )
+        _comment(assignment, due, comments or {})
+        _count(annotator, assignment, protocol, now)
+    return Submitted(grades, replayed=False)
+
+
+def _replay(
+    assignment: Assignment, page: tuple[Question, ...], revision: int, answers: Mapping[str, float]
+) -> Submitted:
+    """The grades of this form, which came before. Raises Conflict if it carried other answers then."""
+    grades = list(assignment.grades.filter(question__in=[question.key for question in page]).order_by("pk"))
+    rows = GradeRevision.objects.filter(grade__in=grades, number=revision)
+    first = dict(rows.values_list("grade__question", "value"))
+    for question in steps.scaled_of(page):
+        stored, sent = first.get(question.key), answers.get(question.key)
+        if stored is not None and sent is not None and sent != stored:
+            raise Conflict(
+                f"Your answer {_shown(question, stored)} is stored already. The page now sent "
+                f"{_shown(question, sent)}: the first one stands."
+            )
+    return Submitted(grades, replayed=True)
+
+
+def _shown(question: Question, value: float) -> str:
+    label = question.label(value)
+    return f'"{label}"' if label else f"{value:g}"
+
+
+def _due(
+    annotator: Annotator, assignment: Assignment, protocol: Protocol, question: str, revision: int
+) -> steps.Due:
+    """The page that may be answered now, if it is the one sent. Raises Conflict."""
+    paused = annotator.study.state == Study.State.PAUSED and assignment.state == Assignment.State.HELD
+    over = annotator.study.state == Study.State.OPEN and assignment.state == Assignment.State.HELD
+    if not (paused or over):  # an item in hand is taken, even after the deadline
+        access.check_open(annotator.study)
+    if assignment.state == Assignment.State.GRADED:
+        change = access.get_changeable(annotator)
+        if change is not None and change[0].pk == assignment.pk and _same(change[1], question, revision):
+            return change[1]
+        raise Conflict("This snippet was dealt with already: the answer that came first is stored.")
+    if assignment.state == Assignment.State.SKIPPED:
+        raise Conflict("You skipped this snippet before: this answer to it was not stored.")
+    due = access.get_due(protocol, assignment)
+    if due is not None and _same(due, question, revision):
+        return due
+    change = access.get_changeable(annotator)
+    if change is not None and change[0].pk == assignment.pk and _same(change[1], question, revision):
+        return change[1]
+    raise Conflict("This question was answered already: the answer that came first is stored.")
+
+
+def _same(due: steps.Due, question: str, revision: int) -> bool:
+    return (due.key, due.revision) == (question, revision)
+
+
+def _seconds(assignment: Assignment, now: datetime) -> float:
+    """Since the question was shown: since the hand-out, or the answer before it."""
+    last = assignment.grades.aggregate(last=Max("submitted_at"))["last"]
+    shown = max(filter(None, [assignment.handed_at, last]), default=now)
+    return max((now - shown).total_seconds(), 0.0)
+
+
+def _store(
+    assignment: Assignment,
+    due: steps.Due,
+    answers: Mapping[str, float],
+    key: str,
+    now: datetime,
+    protocol: Protocol,
+    *,
+    seconds: float,
+    active: float | None,
+) -> list[Grade]:
+    """The page's grades with their history. The time is the page's: its first question carries it."""
+    grades = []
+    for place, question in enumerate(due.scaled):
+        value = answers[question.key]
+        fields = {
+            "value": value,
+            "label": question.label(value),
+            "submitted_at": now,
+            "protocol_version": protocol.version,
+        }
+        if due.revision:
+            grade = assignment.grades.get(question=question.key)
+            for name, new in fields.items():
+                setattr(grade, name, new)
+            grade.save(update_fields=[*fields])
+        else:
+            fields |= {
+                "seconds": seconds if place == 0 else 0.0,
+                "active_seconds": active if place == 0 else None,
+            }
+            grade = Grade.objects.create(assignment=assignment, question=question.key, **fields)
+        GradeRevision.objects.create(
+            grade=grade,
+            number=due.revision,
+            value=grade.value,
+            label=grade.label,
+            submission_key=key if place == 0 else None,
+        )
+        grades.append(grade)
+    return grades
+
+
+def _comment(assignment: Assignment, due: steps.Due, comments: Mapping[str, str]) -> None:
+    texts = {question.key for question in due.questions if question.kind == "text"}
+    for key, text in comments.items():
+        if key in texts and text.strip():
+            Answer.objects.create(
+                annotator=assignment.annotator,
+                assignment=assignment,
+                step=Answer.Step.COMMENT,
+                question=key,
+                text=text.strip()[:MAX_COMMENT],
+            )
+
+
+def _count(annotator: Annotator, assignment: Assignment, protocol: Protocol, now: datetime) -> None:
+    """Close the item if this was its last page, and count it; else it stays in hand."""
+    annotator.last_seen_at = now
+    if assignment.state == Assignment.State.GRADED:
+        annotator.save(update_fields=["last_seen_at"])
+        return
+    if access.get_due(protocol, assignment) is not None:
+        pool.renew(assignment, protocol)
+        annotator.save(update_fields=["last_seen_at"])
+        return
+    if assignment.item.check_kind:
+        value = assignment.grades.get(question=protocol.scaled[0].key).value
+        assignment.passed = access.check_passed(protocol, assignment, value)
+        annotator.checks += 1
+        annotator.failed_checks += not assignment.passed
+    pool.close(assignment, Assignment.State.GRADED, now)
+    assignment.grades.update(complete=True)
+    annotator.graded += 1
+    annotator.save(update_fields=["last_seen_at", "graded", "checks", "failed_checks"])

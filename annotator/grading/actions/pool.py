@@ -1,0 +1,185 @@
+"""Slots: taken, reserved and given back. Each function runs inside the transaction of the act that needs it.
+
+Locks are taken in one order - annotator, assignment, pool, item - so that no two acts wait for each other. The pool
+(the study's row) is locked only where people's sets are reserved, because a set touches many items at once; elsewhere
+the item alone is. On SQLite every transaction is BEGIN IMMEDIATE, which serialises them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from annotator.errors import BadInput, Conflict
+from annotator.grading import access
+from annotator.grading.assignment import order_in_set, pivot
+from annotator.grading.models import Annotator, Assignment
+from annotator.studies.models import Group, Item, Study
+from annotator.studies.protocols import Protocol
+
+MAX_LOOKS = 40
+"""Each look that fails means that somebody else took something: this many in a row do not happen."""
+
+
+def lock_annotator(annotator: Annotator) -> Annotator:
+    """The annotator's row, locked and fresh: each person's requests are dealt with one after another."""
+    locking = Annotator.objects.select_for_update(no_key=True, of=("self",)).select_related("study")
+    return locking.get(pk=annotator.pk)
+
+
+def lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
+    locking = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related("item")
+    assignment = locking.filter(annotator=annotator, sequence=sequence).first()
+    if assignment is None:
+        raise BadInput("The form was damaged on its way. Please reload the page and answer again.")
+    assignment.annotator = annotator
+    return assignment
+
+
+def lock_pool(study: Study) -> None:
+    """Where sets are reserved: nobody else takes or frees a slot until this transaction ends."""
+    if study.reserves:
+        Study.objects.select_for_update(no_key=True).only("pk").get(pk=study.pk)
+
+
+def lease(protocol: Protocol) -> timedelta:
+    return timedelta(minutes=protocol.lease_minutes)
+
+
+def renew(assignment: Assignment, protocol: Protocol) -> Assignment:
+    """The person is at work: the hold lasts a lease from now (a reservation that lasts longer stays)."""
+    until = timezone.now() + lease(protocol)
+    if assignment.held_until is None or until > assignment.held_until:
+        assignment.held_until = until
+        assignment.save(update_fields=["held_until"])
+    return assignment
+
+
+def close(assignment: Assignment, state: Assignment.State, now: datetime) -> None:
+    """No longer in the person's hands. What is given up after a first answer does not come to them again: they may
+    know by then whose it is."""
+    assignment.state, assignment.closed_at, assignment.held_until = state, now, None
+    if state in (Assignment.State.RELEASED, Assignment.State.EXPIRED):
+        assignment.partial = assignment.grades.exists()
+    assignment.save(update_fields=["state", "closed_at", "held_until", "passed", "partial"])
+
+
+def take_open_item(annotator: Annotator, sequence: int) -> Item | None:
+    """Locks and takes the first open item at or after the hand-out's pivot, round the end: `assignment.choose`, by
+    index. None if none is open.
+
+    Items that another transaction holds are passed over first; before "none left" is said they are
+    waited for, because a slot may still be free. If such a row filled up meanwhile, that look fails: again.
+    """
+    entry = pivot(annotator.study.seed, annotator.number, sequence)
+    free = access.open_items(annotator)
+    for attempt in range(MAX_LOOKS):
+        locking = free.select_for_update(skip_locked=attempt % 2 == 0, no_key=True, of=("self",))
+        item = locking.filter(draw__gte=entry).first() or locking.filter(draw__lt=entry).first()
+        if item is not None:
+            take(item)
+            return item
+        if not free.exists():
+            return None
+    raise Conflict("Many people are asking for a snippet at once. Please try again in a moment.")
+
+
+def take(item: Item) -> None:
+    Item.objects.filter(pk=item.pk).update(taken=F("taken") + 1)
+    if item.group_id is not None:
+        Group.objects.filter(pk=item.group_id).update(open_slots=F("open_slots") - 1)
+
+
+def free_slots(study: Study, assignments: Iterable[Assignment]) -> None:
+    """Give the slots of these closed assignments back."""
+    slots = [each for each in assignments if not (each.surplus or each.reopened)]
+    if not slots:
+        return
+    lock_pool(study)
+    for assignment in sorted(slots, key=lambda each: each.item_id):
+        Item.objects.filter(pk=assignment.item_id).update(taken=F("taken") - 1)
+        if study.reserves:
+            Group.objects.filter(items=assignment.item_id).update(open_slots=F("open_slots") + 1)
+
+
+def take_back(assignment: Assignment) -> None:
+    """The slot was given up: take it again if it is free, else the answer is surplus."""
+    lock_pool(assignment.annotator.study)
+    item = Item.objects.select_for_update(no_key=True).get(pk=assignment.item_id)
+    again = assignment.annotator.assignments.filter(item=item, state__in=Assignment.LIVE).first()
+    if again is not None:
+        raise Conflict("You were given this snippet anew. Please answer on the page that is open now.")
+    if item.target is None or item.taken < item.target:
+        take(item)
+    else:
+        assignment.surplus = True
+    assignment.state = Assignment.State.HELD
+    assignment.save(update_fields=["state", "surplus"])
+
+
+def next_reserved(annotator: Annotator) -> Assignment | None:
+    """The next of the person's reserved items, in an order of their own; reserves their set where they have none."""
+    reserved = list(access.get_reserved(annotator).select_related("item"))
+    if not reserved:
+        reserved = reserve(annotator)
+    if not reserved:
+        return None
+    draws = [each.item.draw for each in reserved]
+    return reserved[order_in_set(annotator.study.seed, annotator.number, draws)[0]]
+
+
+def reserve(annotator: Annotator) -> list[Assignment]:
+    """A person's whole set, taken at once: as much of it as is free."""
+    study, protocol = annotator.study, annotator.study.read_protocol()
+    lock_pool(study)
+    if study.policy == Study.Policy.BLOCKS:
+        items = _block(annotator)
+    else:
+        items = _one_of_each(annotator, (protocol.tasks_per_person or 1) - access.tasks_done(annotator))
+    until = timezone.now() + timedelta(hours=protocol.reservation_hours)
+    for item in items:
+        take(item)
+    rows = [
+        Assignment(annotator=annotator, item=item, state=Assignment.State.RESERVED, held_until=until)
+        for item in items
+    ]
+    return Assignment.objects.bulk_create(rows, batch_size=500)
+
+
+def _block(annotator: Annotator) -> list[Item]:
+    """What is free of the questionnaire that the person began, else of the emptiest one."""
+    rest = list(access.rest_of_block(annotator))
+    if rest or access.tasks_done(annotator):
+        return rest
+    group = _emptiest_group(annotator, set(), 0)
+    return [] if group is None else list(access.open_items(annotator).filter(group=group))
+
+
+def _one_of_each(annotator: Annotator, count: int) -> list[Item]:
+    """An item of each of `count` groups: the groups and in them the items with the most open slots first."""
+    items: list[Item] = []
+    used: set[int] = set()
+    while len(items) < count:
+        group = _emptiest_group(annotator, used, len(used))
+        if group is None:
+            break
+        used.add(group.pk)
+        open_now = access.open_items(annotator).filter(group=group)
+        item = open_now.order_by(F("taken") - F("target"), "draw", "pk").first()
+        if item is not None:
+            items.append(item)
+    return items
+
+
+def _emptiest_group(annotator: Annotator, used: set[int], turn: int) -> Group | None:
+    """`assignment.emptiest`, by index: the most open slots, then the first at or after the pivot, round the end."""
+    groups = access.open_groups(annotator).exclude(pk__in=used)
+    fullest = groups.order_by("-open_slots").first()
+    if fullest is None:
+        return None
+    entry = pivot(annotator.study.seed, annotator.number, annotator.handed + 1 + turn)
+    level = groups.filter(open_slots=fullest.open_slots).order_by("draw", "pk")
+    return level.filter(draw__gte=entry).first() or level.first()

@@ -1,0 +1,266 @@
+"""What each of the annotator's pages shows. Nothing here changes anything."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+
+from annotator.errors import Conflict
+from annotator.grading import access, actions, display, steps
+from annotator.grading.models import Annotator, Answer, Assignment
+from annotator.studies import attention
+from annotator.studies.models import Study
+from annotator.studies.protocols import Ask, Example, Protocol, Question
+
+ENOUGH_TO_GUESS = 5
+"""Items after which the time left is told."""
+
+
+def current(request: HttpRequest, person: Annotator) -> HttpResponse:
+    """The page of the person's current step."""
+    closed = access.why_closed(person.study)
+    is_open = person.study.state == Study.State.OPEN
+    held = access.get_held(person) if closed and person.step == steps.TASKS else None
+    if closed and person.step not in (steps.FEEDBACK, steps.THANKS) and not (held and is_open):
+        return render(request, "grading/closed.html", context_of(person) | {"sentence": closed})
+    if person.step == steps.CONSENT:
+        return consent(request, person)
+    if person.step in (steps.BACKGROUND, steps.FEEDBACK):
+        return asks(request, person, person.step)
+    if person.step == steps.INSTRUCTIONS:
+        return instructions(request, person, again=False)
+    if person.step == steps.PRACTICE:
+        return practice(request, person)
+    if person.step == steps.TASKS:
+        return task(request, person)
+    return thanks(request, person)
+
+
+def context_of(person: Annotator) -> dict[str, Any]:
+    """What every page's frame shows: the study, the progress and the time left."""
+    protocol = person.study.read_protocol()
+    done, total, minutes = person.graded + person.skipped, access.tasks_for(person), None
+    if total is not None and protocol.checks.kinds:
+        every = protocol.checks.every
+        total += attention.checks_among(person.study.seed, person.number, total, every)
+    if total:
+        recent = access.recent_seconds(person)
+        left = max(total - done, 0)
+        if len(recent) >= ENOUGH_TO_GUESS and left:
+            minutes = max(round(left * statistics.median(recent) / 60), 1)
+    return {
+        "study": person.study,
+        "annotator": person,
+        "protocol": protocol,
+        "graded": person.graded,
+        "done": done,
+        "total": total,
+        "minutes_left": minutes,
+    }
+
+
+def consent(request: HttpRequest, person: Annotator) -> HttpResponse:
+    context = context_of(person)
+    context["paragraphs"] = display.paragraphs(context["protocol"].consent)
+    context["personal_link"] = request.build_absolute_uri(request.path)
+    return render(request, "grading/consent.html", context)
+
+
+def asks(
+    request: HttpRequest,
+    person: Annotator,
+    step: str,
+    *,
+    errors: list[str] | None = None,
+    typed: Mapping[str, str] | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """The questions about the person, or those at the end; again with what was typed if something does not fit."""
+    context = context_of(person)
+    shown: tuple[Ask, ...] = getattr(context["protocol"], step)
+    fields = [{"ask": ask, "typed": (typed or {}).get(f"answer-{ask.key}", "")} for ask in shown]
+    context |= {"step": step, "fields": fields, "errors": errors or []}
+    return render(request, "grading/asks.html", context, status=status)
+
+
+def instructions(request: HttpRequest, person: Annotator, *, again: bool) -> HttpResponse:
+    context = context_of(person)
+    protocol: Protocol = context["protocol"]
+    context |= {
+        "paragraphs": display.paragraphs(protocol.instructions),
+        "question": protocol.questions[0],
+        "example": None if protocol.example is None else example_of(protocol, protocol.example),
+        "again": again,
+    }
+    return render(request, "grading/instructions.html", context)
+
+
+def example_of(protocol: Protocol, example: Example) -> dict[str, Any]:
+    """A worked example or a practice task as its page shows it."""
+    own = display.code_html(example.code.strip("\n"), example.language)
+    codes = [{"title": protocol.snippet_heading, "html": own}]
+    if example.reference:
+        other = display.code_html(example.reference.strip("\n"), example.language)
+        titles = (f"{protocol.snippet_heading} A", f"{protocol.snippet_heading} B")
+        if protocol.show == "score":
+            titles = (protocol.snippet_heading, protocol.reference_heading)
+        codes = [{"title": titles[0], "html": own}, {"title": titles[1], "html": other}]
+    return {
+        "example": example,
+        "intent": problem_text(protocol, example.intent, example.language),
+        "panels": codes,
+        "tests": display.code_html(example.tests.strip("\n"), example.language)
+        if example.tests.strip()
+        else "",
+    }
+
+
+def problem_text(protocol: Protocol, intent: str, language: str) -> dict[str, Any]:
+    if protocol.intent_as_code:
+        return {"code": display.code_html(intent.strip("\n"), language)}
+    return {"text": display.intent_html(intent)}
+
+
+def practice(request: HttpRequest, person: Annotator) -> HttpResponse:
+    context = context_of(person)
+    protocol: Protocol = context["protocol"]
+    number = min(person.practised, len(protocol.practice) - 1)
+    context |= {
+        "sample": example_of(protocol, protocol.practice[number]),
+        "number": number + 1,
+        "count": len(protocol.practice),
+        "questions": [question_of(question, "A", {}) for question in protocol.scaled],
+    }
+    return render(request, "grading/practice.html", context)
+
+
+def practice_result(request: HttpRequest, person: Annotator, number: int) -> HttpResponse:
+    context = context_of(person)
+    protocol: Protocol = context["protocol"]
+    if not 1 <= number <= min(person.practised, len(protocol.practice)):
+        return redirect("annotator", token=person.token)
+    example = protocol.practice[number - 1]
+    rows = Answer.objects.filter(annotator=person, step=Answer.Step.PRACTICE)
+    given = dict(rows.filter(question__startswith=f"{number}.").values_list("question", "text"))
+    results = []
+    for question in protocol.scaled:
+        right = (example.expected or {}).get(question.key, ())
+        text = given.get(f"{number}.{question.key}", "")
+        value = float(text) if text else None
+        results.append(
+            {
+                "text": display.question_text(question.text, "A"),
+                "given": "" if value is None else (question.label(value) or text),
+                "right": [question.label(each) or f"{each:g}" for each in right],
+                "fits": value in right if right else None,
+            }
+        )
+    context |= {
+        "sample": example_of(protocol, example),
+        "number": number,
+        "count": len(protocol.practice),
+        "results": results,
+    }
+    return render(request, "grading/practice_result.html", context)
+
+
+def question_of(question: Question, side: str, typed: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "question": question,
+        "text": display.question_text(question.text, side),
+        "chosen": typed.get(f"value-{question.key}", ""),
+        "comment": typed.get(f"comment-{question.key}", ""),
+    }
+
+
+def task(
+    request: HttpRequest,
+    person: Annotator,
+    *,
+    typed: Mapping[str, str] | None = None,
+    error: str = "",
+    status: int = 200,
+    changing: tuple[Assignment, steps.Due] | None = None,
+) -> HttpResponse:
+    """The item in the annotator's hands with the question that is due: nothing of what comes later."""
+    held = access.get_held(person) if changing is None else changing[0]
+    context = context_of(person)
+    protocol: Protocol = context["protocol"]
+    due = None
+    if changing is not None:
+        due = changing[1]
+    elif held is not None:
+        due = access.get_due(protocol, held)
+    if held is None or due is None:
+        waits = access.is_waiting(person)
+        template = "grading/wait.html" if waits else "grading/continue.html"
+        return render(request, template, context | {"error": error}, status=status)
+    if changing is not None:
+        stored = held.grades.values_list("question", "value")
+        typed = {f"value-{key}": f"{value:g}" for key, value in stored}
+    elif due.revision and not error:
+        error = _("Please look at this one again: it asks for a particular answer.")
+    answered = access.answered_questions(held)
+    problem = held.item.snippet.problem
+    context |= {
+        "sequence": held.sequence,
+        "due": due,
+        "key": actions.submission_key(person, held.sequence, due.key, due.revision),
+        "questions": [question_of(question, held.side, typed or {}) for question in due.questions],
+        "error": error,
+        "problem": problem,
+        "intent": problem_text(protocol, problem.intent, held.item.snippet.language),
+        "context_html": display.intent_html(problem.context),
+        "tests": display.code_html(problem.tests.strip("\n"), held.item.snippet.language)
+        if problem.tests.strip()
+        else "",
+        "image": display.image_name(person.study, problem) if problem.image else "",
+        "panels": display.panels(
+            held.item, held.side, protocol, revealed=steps.is_revealed(protocol, answered)
+        ),
+        "score": "" if held.item.judged_score is None else display.shown_score(held.item.judged_score),
+        "can_change": changing is None and access.get_changeable(person) is not None,
+        "first": not answered,
+    }
+    return render(request, "grading/task.html", context, status=status)
+
+
+def conflict(request: HttpRequest, person: Annotator, error: Conflict) -> HttpResponse:
+    """An answer that is not taken: why, and the way on."""
+    return render(
+        request, "grading/conflict.html", context_of(person) | {"error": error}, status=error.status
+    )
+
+
+def thanks(request: HttpRequest, person: Annotator) -> HttpResponse:
+    context = context_of(person)
+    protocol: Protocol = context["protocol"]
+    is_open = not access.why_closed(person.study)
+    enough = access.has_enough(person)
+    left = is_open and not enough and access.has_free(person)
+    context |= {
+        "paragraphs": display.paragraphs(protocol.thanks),
+        "code": completion_code(person, protocol),
+        "stopped": person.stopped_at is not None,
+        "can_continue": left,
+        "exhausted": is_open and not left,
+    }
+    return render(request, "grading/thanks.html", context)
+
+
+def completion_code(person: Annotator, protocol: Protocol) -> str:
+    """The code that a panel asks for: the study's own where the protocol has them, else the person's."""
+    if not person.graded:
+        return ""
+    fail_at = protocol.checks.fail_at
+    if fail_at is not None and person.failed_checks >= fail_at and "failed" in protocol.codes:
+        return protocol.codes["failed"]
+    outcome = "partial" if person.stopped_at is not None and not access.has_enough(person) else "complete"
+    own = salted_hmac("codejury.completion", person.token).hexdigest()[:8].upper()
+    return protocol.codes.get(outcome, own)
