@@ -21,10 +21,8 @@ TOO_FAST = 429
 TURNED_AWAY = (400, 404, 409, TOO_FAST)
 """What a sound request may be answered with besides 200 and a redirect."""
 OVER = ("thanks", "closed")
-ONWARD = ("consent", "answer", "start", "practice", "practice-next", "next")
+ONWARD = ("consent", "answer", "start", "practice", "next")
 """Actions that lead on and need no judgement."""
-STEP_OF_ACTION = {"grade": "tasks", "consent": "consent", "start": "instructions", "next": "welcome"}
-"""For pages that do not name their step."""
 
 
 class WalkerError(Exception):
@@ -95,14 +93,17 @@ class _Reader(HTMLParser):
             self.open_select = name
         elif tag == "option" and value:
             form.choices.setdefault(self.open_select, []).append(value)
-        elif tag == "textarea" or (tag == "input" and kind in ("text", "number")):
+        elif tag == "textarea" or (tag == "input" and kind == "text"):
             form.texts.append(name)
         elif tag == "input" and kind == "hidden":
             form.hidden[name] = value
         elif tag == "input" and kind in ("radio", "checkbox"):
             form.choices.setdefault(name, []).append(value or "on")
-        elif tag == "input" and kind == "range":
-            form.ranges[name] = (int(given.get("min", "0")), int(given.get("max", "100")))
+        elif tag == "input" and kind in ("range", "number"):
+            low, high = (
+                round(float(given.get(name) or default)) for name, default in (("min", 0), ("max", 100))
+            )
+            form.ranges[name] = (low, high)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
@@ -112,11 +113,7 @@ class _Reader(HTMLParser):
 def read_page(status: int, url: str, text: str) -> Page:
     reader = _Reader()
     reader.feed(text)
-    page = Page(status, url, text, reader.step, reader.forms, reader.links)
-    if not page.step:
-        found = page.form_with(*STEP_OF_ACTION)
-        page.step = STEP_OF_ACTION[found[1]] if found else "thanks"
-    return page
+    return Page(status, url, text, reader.step, reader.forms, reader.links)
 
 
 @dataclass(frozen=True)
@@ -274,8 +271,8 @@ class Walker:
         status = self.post(form, fields | {"action": "grade"})
         if status < 400:
             for name, given in fields.items():
-                question = form.hidden["question"] if name == "value" else name.removeprefix("value-")
-                self.answered[sequence, question] = float(given)
+                if name.startswith("value-"):
+                    self.answered[sequence, name.removeprefix("value-")] = float(given)
             if old is not None:
                 self.late.add(sequence)
         return status
