@@ -22,7 +22,8 @@ HELP = """Imports a study from PATH, which is one of
 
   a file with one snippet a line (.csv, .jsonl, .json, each also .gz). Columns: problem, system, code; besides
   intent, reference or references (a list), language, sample, image (a path beside the file), image_alt, stratum,
-  context, tests. Rows of the system "reference" are references too. Texts are kept to the letter, but for
+  context, tests, scores (an object, metric to score; or columns score:METRIC), gold or gold_low and gold_high (the
+  right answer of an attention check). Rows of the system "reference" are references too. Texts are kept to the letter, but for
   line ends: CR LF becomes LF;
 
   a replication package with the folder data/to-grade/DATASET (choose with --dataset conala or --dataset hs),
@@ -60,7 +61,7 @@ class Command(BaseCommand):
         parser.add_argument("--title", help="what annotators read at the top (default: the protocol's)")
         parser.add_argument(
             "--protocol",
-            help=f"one of {', '.join(protocol_names())} (default: helpfulness, for hs hearthstone)",
+            help=f"one of {', '.join(protocol_names())}, or a .toml file (default: helpfulness, for hs hearthstone)",
         )
         parser.add_argument(
             "--policy", help=f"one of {', '.join(Study.Policy.values)} (default: the protocol's)"
