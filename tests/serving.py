@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def shell(environment: dict[str, str], code: str) -> str:
     return manage(environment, "shell", "--no-imports", "-c", code)
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
+def wait_until(condition: Callable[..., bool], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         if time.monotonic() > deadline:
@@ -194,9 +194,10 @@ def import_snippets(
     problems: int,
     target: int | None = None,
     protocol: dict[str, Any] | None = None,
+    systems: Sequence[str] = ("model-a", "model-b"),
     lines: int = 0,
 ) -> None:
-    """An open study of two snippets a problem, its protocol changed by the keys of `protocol`.
+    """An open study of a snippet of each system a problem, its protocol changed by the keys of `protocol`.
 
     With `lines` the snippets are that long, and have a reference, as metrics want it.
     """
@@ -205,7 +206,7 @@ def import_snippets(
     with file.open("w", newline="") as out:
         writer = csv.writer(out)
         writer.writerow(["problem", "intent", "system", "code", *(["reference"] if lines else [])])
-        for number, system in itertools.product(range(problems), ("model-a", "model-b")):
+        for number, system in itertools.product(range(problems), systems):
             code = f"{body}x + {number}  # {system[-1]}"
             reference = [f"{body}y + {number}"] if lines else []
             writer.writerow([f"p{number}", f"add {number}", system, code, *reference])

@@ -174,14 +174,14 @@ class Walker:
         """One request, no redirect followed: status, place it points to, text."""
         target = urlsplit(url)
         headers = {"Cookie": "; ".join(f"{name}={crumb.value}" for name, crumb in self.cookies.items())}
+        method, body = "GET", None
         if data is not None:
+            method, body = "POST", urlencode(data).encode()
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         path = target.path + (f"?{target.query}" if target.query else "")
         connection = http.client.HTTPConnection(str(self.address.hostname), self.address.port, timeout=30)
         try:
-            connection.request(
-                "GET" if data is None else "POST", path, data and urlencode(data).encode(), headers
-            )
+            connection.request(method, path, body, headers)
             answer = connection.getresponse()
             text = answer.read().decode()
         finally:
@@ -262,9 +262,10 @@ class Walker:
     def grade(self, value: int | None = None, old: Page | None = None) -> int:
         """Answers the item in hand (or on the page `old`, that was left lying). The status."""
         page = old or self.page
-        found = page and page.form_with("grade")
-        if page is None or found is None:
-            raise WalkerError(f"There is nothing to grade at the step {page and page.step!r}.")
+        assert page is not None
+        found = page.form_with("grade")
+        if found is None:
+            raise WalkerError(f"There is nothing to grade at the step {page.step!r}.")
         form = found[0]
         fields = self.fill(form, value)
         sequence = int(form.hidden["sequence"])
@@ -295,10 +296,10 @@ class Walker:
         form, action = found
         self.post(form, self.fill(form) | {"action": action})
 
-    def to_tasks(self) -> Page:
-        """From the join page to the first item, or to where nothing is to be graded."""
+    def go_to(self, *steps: str) -> Page:
+        """From the join page to the first page of one of these steps, or to where the survey ends."""
         page = self.page or self.join()
-        while page.step not in ("tasks", "wait", *OVER):
+        while page.step not in (*steps, *OVER):
             self.onward()
             page = self.page or page
         return page
@@ -308,7 +309,7 @@ class Walker:
     def run(self, until: threading.Event | None = None) -> None:
         """From the join page until the survey is over, the person is gone for good, or `until` is set."""
         deadline = time.monotonic() + self.habits.patience
-        page = self.to_tasks()
+        page = self.go_to("tasks", "wait")
         while page.step not in OVER and not (until and until.is_set()):
             if time.monotonic() > deadline and until is None:
                 raise WalkerError(f"Still at {page.step!r} after {self.habits.patience:g} s.")

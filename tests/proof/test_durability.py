@@ -19,7 +19,7 @@ from tests.proof import connections
 from tests.serving import family, fixed_port, kill, manage, shell, wait_until
 
 MODULE = connections.__name__
-DURABLE = {"sqlite": ["wal", 2], "postgresql": ["on", "on", "on"]}
+DURABLE: dict[str, list[Any]] = {"sqlite": ["wal", 2], "postgresql": ["on", "on", "on"]}
 """SQLite: journal_mode and synchronous (2 is FULL). PostgreSQL: fsync, full_page_writes, synchronous_commit."""
 SEND = f"from {MODULE} import write_down; write_down.delay({{!r}})"
 ASK = f"import json; from {MODULE} import ask; print(json.dumps(ask()))"
