@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from io import StringIO
@@ -12,7 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import Served, Stored, import_snippets, manage, own_database, own_environment, serving
+from tests.serving import (
+    Served,
+    Stored,
+    import_snippets,
+    manage,
+    own_database,
+    own_environment,
+    serving,
+    wait_until,
+)
 from tests.swarm import check_exhausted, exhaust
 from tests.walker import Habits, Page, Walker
 
@@ -89,8 +97,8 @@ def test_asking_again_brings_back_what_somebody_left_and_the_late_answer_is_surp
 ) -> None:
     gone, waiting, other = one_item(served, folder, "left", lease_minutes=2 / 60)
     old = shown(gone)
-    while ask_again(waiting) == "wait":  # only this person asks: nobody else ends the hold
-        time.sleep(0.1)
+    # Only this person asks: nobody else ends the hold.
+    wait_until(lambda: ask_again(waiting) != "wait", "the item comes back")
     assert [shown(waiting).step, ask_again(other)] == ["tasks", "wait"]
     assert gone.grade(1, old=old) == 302
     waiting.grade(4)
