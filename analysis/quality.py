@@ -100,7 +100,7 @@ class RuleResult:
 
 
 def apply_rule(
-    name: str, grades: pd.DataFrame, *, passed: pd.DataFrame | None = None, **parameters: Any
+    name: str, grades: pd.DataFrame, /, *, passed: pd.DataFrame | None = None, **parameters: Any
 ) -> RuleResult:
     """What the rule says of every annotator of `grades` (raw, `columns.GRADES`; exclusions in them are ignored).
 

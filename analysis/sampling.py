@@ -130,7 +130,7 @@ def read_problems(path: str | Path) -> pd.DataFrame:
 
     Raises TableError: neither is there, or as `buckets` does.
     """
-    table = columns._read(Path(path), PROBLEM_COLUMNS, lambda name, rows: [])
+    table = columns.read_table(Path(path), PROBLEM_COLUMNS, lambda name, rows: [])
     if (table["stratum"] != "").any():
         return table[list(BUCKETED)]
     if table[["passed", "edit_similarity"]].isna().all(axis=None):
@@ -190,6 +190,8 @@ def _shortage(name: str, wanted: int, lacking: int, filled: int, fill_from: str 
     if fill_from is None or fill_from == name:
         return f"{sentence}: the sample is {lacking} smaller."
     source = _named(fill_from)
+    if not filled:
+        return f"{sentence} and nothing of {source} is left to fill from: the sample is {lacking} smaller."
     if filled == lacking:
         return f"{sentence}: {filled} more of {source} take their place."
     return f"{sentence}: {filled} more of {source} take their place, and the sample is {lacking - filled} smaller."

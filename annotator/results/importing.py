@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
@@ -17,8 +18,8 @@ from annotator.studies import actions
 from annotator.studies.access import get_study_by_slug
 from annotator.studies.importer import Material, material_of, unused
 from annotator.studies.models import Study
-from annotator.studies.protocol_reader import load_protocol
 from annotator.studies.package import PackageGrade, data_folder, read_package
+from annotator.studies.protocol_reader import load_protocol
 from annotator.studies.tabular import Row, read_rows
 
 PROTOCOLS = {"hs": "hearthstone"}
@@ -37,6 +38,7 @@ class Options:
     policy: str | None = None
     target: int | None = None
     seed: int | None = None
+    set: Mapping[str, Any] | None = None
     open: bool = False
 
 
@@ -130,6 +132,7 @@ def _import_material(
             policy=options.policy,
             target=options.target,
             seed=options.seed,
+            settings=options.set,
         )
     else:
         check_same(study, options)
@@ -145,6 +148,7 @@ def check_same(study: Study, options: Options) -> None:
         "policy": (options.policy, study.policy),
         "target": (options.target, study.target),
         "seed": (options.seed, study.seed),
+        **{f"set {key}": (value, study.protocol.get(key)) for key, value in (options.set or {}).items()},
     }
     differing = [
         f"--{name} {asked} (it has {has})"

@@ -40,6 +40,9 @@ def annotators(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "rules": quality.RULES.values(), "rule": None}
     try:
         context |= {"people": table_of(research.annotator_frame(study), HEADINGS)}
+        top = research.top_performers(study)
+        if len(top):
+            context["top"] = table_of(top, {name: name.replace("_", " ") for name in top.columns[2:]})
         if request.GET.get("rule"):
             context |= preview(study, request.GET["rule"], given_parameters(request.GET.dict()))
     except (BadInput, ValueError) as error:
@@ -66,7 +69,11 @@ def preview(study: Study, name: str, given: dict[str, str]) -> dict[str, Any]:
         found = research.preview_rule(study, name, given)
     except BadInput as error:
         return context | {"error": str(error)}
-    shown = {column: column.replace("_", " ") for column in found.table.columns if column not in ("annotator", "flagged")}
+    shown = {
+        column: column.replace("_", " ")
+        for column in found.table.columns
+        if column not in ("annotator", "flagged")
+    }
     flagged = found.table[found.table["flagged"] | (found.table["reason"] != "")]
     return context | {
         "found": found,
@@ -115,7 +122,11 @@ def exclude(request: HttpRequest, slug: str) -> HttpResponse:
     except BadInput as error:
         messages.error(request, str(error))
     else:
-        said = "The rule leaves nobody out: nothing changed." if exclusion is None else "They are left out from now on."
+        said = (
+            "The rule leaves nobody out: nothing changed."
+            if exclusion is None
+            else "They are left out from now on."
+        )
         messages.success(request, said)
     return redirect("results:annotators", slug)
 

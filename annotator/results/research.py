@@ -21,7 +21,12 @@ EDIT_SIMILARITY = "edit-similarity"
 
 
 def draw_sample(
-    study: Study, per_stratum: int, *, anchor: str | None = None, seed: int | None = None, pass_metric: str = PASS
+    study: Study,
+    per_stratum: int,
+    *,
+    anchor: str | None = None,
+    seed: int | None = None,
+    pass_metric: str = PASS,
 ) -> sampling.Sample:
     """Keep a seeded sample of the draft's problems, so many of each stratum; the study keeps strata and weights.
 
@@ -43,7 +48,16 @@ def draw_sample(
     if sample.rows.empty:
         raise BadInput("The sample is empty: there is no problem to draw from.")
     rows = zip(sample.rows["problem"], sample.rows["stratum"], sample.rows["weight"], strict=True)
-    studies.keep_problems(study, {problem: (stratum, float(weight)) for problem, stratum, weight in rows})
+    how = {
+        "anchor": anchor,
+        "per_stratum": per_stratum,
+        "seed": study.seed if seed is None else seed,
+        "pass_metric": pass_metric,
+        "sizes": sample.sizes.astype(object).where(sample.sizes.notna(), None).to_dict("records"),
+        "warnings": sample.warnings,
+    }
+    kept = {problem: (stratum, float(weight)) for problem, stratum, weight in rows}
+    studies.keep_problems(study, kept, how)
     return sample
 
 
@@ -71,7 +85,9 @@ def _buckets(study: Study, anchor: str, pass_metric: str) -> pd.DataFrame:
     try:
         return sampling.buckets(pd.DataFrame(rows, columns=["problem", "passed", "edit_similarity"]))
     except ValueError as error:
-        raise BadInput(f"{error} Give it as a column `scores` or `score:{pass_metric}` of the file.") from None
+        raise BadInput(
+            f"{error} Give it as a column `scores` or `score:{pass_metric}` of the file."
+        ) from None
 
 
 def passed_frame(study: Study, pass_metric: str = PASS) -> pd.DataFrame | None:
@@ -89,21 +105,40 @@ def passed_frame(study: Study, pass_metric: str = PASS) -> pd.DataFrame | None:
 
 def annotator_frame(study: Study) -> pd.DataFrame:
     """One row an annotator: pace, sameness, checks, agreement; performance where PASS is known."""
-    return annotators.annotator_table(export.grade_frame(study), passed_frame(study), question=equivalence(study))
+    return annotators.annotator_table(export.grade_frame(study), passed_frame(study), **equivalence(study))
 
 
-def equivalence(study: Study) -> str:
-    """The question that tells whether a person saw what passes: `accuracy` where there is one, else the first."""
-    keys = [question.key for question in study.read_protocol().scaled]
-    return annotators.EQUIVALENCE if annotators.EQUIVALENCE in keys else keys[0]
+def top_performers(study: Study, count: int = 5) -> pd.DataFrame:
+    """Who told best what passes its tests: the table of `quality.top_performers`, empty where PASS is not known."""
+    passed = passed_frame(study)
+    if passed is None:
+        return pd.DataFrame()
+    wanted = study.read_protocol().tasks_per_person
+    return quality.top_performers(
+        export.grade_frame(study), passed, count, minimum_items=wanted, **equivalence(study)
+    )
+
+
+def equivalence(study: Study) -> dict[str, Any]:
+    """The question that tells whether a person saw what passes - `accuracy` where there is one, else the first - and
+    the answer that says so: the highest of its scale."""
+    scaled = study.read_protocol().scaled
+    question = next((each for each in scaled if each.key == annotators.EQUIVALENCE), scaled[0])
+    return {"question": question.key, "equivalent_from": question.highest}
 
 
 def preview_rule(study: Study, rule: str, parameters: dict[str, Any] | None = None) -> quality.RuleResult:
-    """Whom a rule would leave out, and why. Changes nothing. Raises BadInput."""
+    """Whom a rule would leave out, and why. Changes nothing. Raises BadInput.
+
+    Where a rule asks for the question about equivalence and its top answer, the study's protocol gives them.
+    """
+    chosen = dict(parameters or {})
+    known = quality.RULES[rule].parameters if rule in quality.RULES else {}
+    for name, value in equivalence(study).items():
+        if name in known:
+            chosen.setdefault(name, value)
     try:
-        return quality.apply_rule(
-            rule, export.grade_frame(study), passed=passed_frame(study), **(parameters or {})
-        )
+        return quality.apply_rule(rule, export.grade_frame(study), passed=passed_frame(study), **chosen)
     except (ValueError, TypeError) as error:
         raise BadInput(str(error)) from None
 

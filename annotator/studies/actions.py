@@ -36,9 +36,10 @@ def create_study(
     policy: str | None = None,
     target: int | None = None,
     seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Study:
     """A draft study that follows a shipped protocol, or the one in a .toml file. Policy and target default to the
-    protocol's, seed to a random one.
+    protocol's, seed to a random one; `settings` sets other top-level keys of the protocol.
 
     Raises BadInput: a slug that cannot stand in a link or is taken, an unfit title, an unknown or faulty protocol, an
     unknown policy or one that lacks what it needs, a target below 1, a seed outside 0 .. 2**63 - 1.
@@ -56,7 +57,8 @@ def create_study(
         raise BadInput(f"The seed must be a whole number from 0 to {MAX_SEED}, not {seed}.")
     name, source = protocol_text(protocol_name)
     parse_protocol(source, name)
-    for key, value in (("policy", policy), ("target", target)):
+    chosen = {"policy": policy, "target": target, **(settings or {})}
+    for key, value in chosen.items():
         if value is not None:
             source = set_key(source, key, value)
     data = parse_protocol(source, name)
@@ -222,7 +224,11 @@ def _add_problems(study: Study, material: Material) -> tuple[dict[str, Problem],
         if stored is None:
             new.append(_problem(study, data))
             continue
-        differing = [name for name in TEXTS if getattr(stored, name) != getattr(data, name)]
+        differing = [
+            name
+            for name in TEXTS
+            if getattr(stored, name) != getattr(data, name) and not (name == "stratum" and study.sample)
+        ]
         if (image_name(data.image) if data.image else "") != stored.image:
             differing.append("image")
         if differing:
@@ -299,8 +305,10 @@ def _differs(study: Study) -> str:
     )
 
 
-def keep_problems(study: Study, drawn: Mapping[str, tuple[str, float]]) -> int:
+def keep_problems(study: Study, drawn: Mapping[str, tuple[str, float]], sample: dict[str, Any]) -> int:
     """Of a draft keep the items of these problems (key -> stratum, weight); the others' are taken away. How many stay.
+
+    `sample` says how they were drawn, and is kept.
 
     Raises Conflict once the study was opened.
     """
@@ -308,6 +316,8 @@ def keep_problems(study: Study, drawn: Mapping[str, tuple[str, float]]) -> int:
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if locked.settled or locked.state != Study.State.DRAFT:
             raise Conflict("What is graded cannot change any more: a sample is drawn before the study opens.")
+        if locked.sample:
+            raise Conflict("A sample was drawn already. Import the file as a study of its own with --slug.")
         problems = list(locked.problems.filter(key__in=drawn))
         for problem in problems:
             problem.stratum, problem.weight = drawn[problem.key]
@@ -315,6 +325,7 @@ def keep_problems(study: Study, drawn: Mapping[str, tuple[str, float]]) -> int:
         left_out = locked.problems.exclude(pk__in=[problem.pk for problem in problems])
         locked.items.filter(snippet__problem__in=left_out).delete()
         locked.item_count = count_tasks(locked)
-        locked.save(update_fields=["item_count"])
+        locked.sample = sample
+        locked.save(update_fields=["item_count", "sample"])
     study.refresh_from_db()
     return study.item_count

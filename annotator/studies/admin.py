@@ -15,7 +15,7 @@ from django.utils.text import Truncator
 
 from annotator.errors import BadInput, CodejuryError
 from annotator.studies import actions
-from annotator.studies.models import Problem, Snippet, Study, System
+from annotator.studies.models import Problem, ProtocolVersion, Snippet, Study, System
 
 admin.site.site_header = admin.site.site_title = "Codejury"
 admin.site.index_title = "Studies and their data"
@@ -156,3 +156,9 @@ class SnippetAdmin(ReadOnly):
     @admin.display(description="code")
     def beginning(self, snippet: Snippet) -> str:
         return Truncator(snippet.code).chars(100)
+
+
+@admin.register(ProtocolVersion)
+class ProtocolVersionAdmin(ReadOnly):
+    list_display = ("study", "version", "created_at")
+    list_filter = ("study",)

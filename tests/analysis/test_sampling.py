@@ -148,7 +148,7 @@ SHORTAGES: list[tuple[str, dict[str, int], int | dict[str, int], str | None, dic
     ("not enough to fill from", {"pass-low": 1, "fail-high": 1, "agree": 6}, 4, "agree",
      {"pass-low": 1, "fail-high": 1, "agree": 6},
      ["2 more of agree take their place, and the sample is 1 smaller.",
-      "0 more of agree take their place, and the sample is 3 smaller."]),
+      "nothing of agree is left to fill from: the sample is 3 smaller."]),
     ("nothing to fill from", {"pass-low": 1, "fail-high": 5, "agree": 5}, 2, None,
      {"pass-low": 1, "fail-high": 2, "agree": 2}, ["has only 1 of the 2 problems wanted: the sample is 1 smaller."]),
     ("the filler is short itself", {"pass-low": 3, "fail-high": 3, "agree": 2}, 3, "agree",
@@ -159,7 +159,7 @@ SHORTAGES: list[tuple[str, dict[str, int], int | dict[str, int], str | None, dic
      ["fail-high is not drawn from: the sample says nothing of its 3.",
       "agree is not drawn from: the sample says nothing of its 9."]),
     ("no problem at all", {}, 2, "agree", {"pass-low": 0, "fail-high": 0, "agree": 0},
-     ["0 more of agree take their place, and the sample is 2 smaller."] * 2 + ["the sample is 2 smaller."]),
+     ["nothing of agree is left to fill from: the sample is 2 smaller."] * 2 + ["the sample is 2 smaller."]),
 ]  # fmt: skip
 
 
@@ -189,7 +189,7 @@ def test_other_strata_than_the_buckets() -> None:
     sample = draw_strata(strata_of({"easy": 4, "hard": 1, "": 3}), 2, 3)
     assert drawn(sample) == {"": 2, "easy": 2, "hard": 1}
     assert sample.warnings == [
-        "hard has only 1 of the 2 problems wanted: 0 more of agree take their place, and the sample is 1 smaller."
+        "hard has only 1 of the 2 problems wanted and nothing of agree is left to fill from: the sample is 1 smaller."
     ]
 
 
@@ -206,16 +206,16 @@ def test_refused_seeds(seed: int) -> None:
 
 
 def test_every_problem_is_drawn_equally_often() -> None:
-    """1000 seeds draw 2 of 5: each problem 400 times, standard deviation sqrt(1000 * .4 * .6) = 15.5; each of the ten
-    pairs 100 times, standard deviation 9.5."""
+    """500 seeds draw 2 of 5: each problem 200 times, standard deviation sqrt(500 * .4 * .6) = 11; each of the ten
+    pairs 50 times, standard deviation 6.7."""
     table = strata_of({"agree": 5})
-    samples = [tuple(draw_strata(table, 2, seed).rows["problem"]) for seed in range(1000)]
+    samples = [tuple(draw_strata(table, 2, seed).rows["problem"]) for seed in range(500)]
     singles = Counter(problem for sample in samples for problem in sample)
     pairs = Counter(samples)
     assert len(singles) == 5
     assert len(pairs) == 10
-    assert max(abs(count - 400) for count in singles.values()) < 5 * 15.5
-    assert max(abs(count - 100) for count in pairs.values()) < 5 * 9.5
+    assert max(abs(count - 200) for count in singles.values()) < 4 * 11
+    assert max(abs(count - 50) for count in pairs.values()) < 4 * 6.7
 
 
 def test_weights_undo_the_oversampling() -> None:

@@ -15,8 +15,8 @@ from annotator.studies.protocol_reader import protocol_text
 
 class Command(StudyCommand):
     help = (
-        "Gives the study S the protocol of FILE (a .toml file, or the name of a shipped one) under a new version, which "
-        "grades from then on name. Once a study was open its policy, target, items, questions and scales stay. "
+        "Gives the study S the protocol of FILE (a .toml file, or the name of a shipped one) under a new version, "
+        "which grades from then on name. Once a study was open its policy, target, items, questions and scales stay. "
         "With --print: writes the protocol that the study has, to be changed in a file."
     )
 
@@ -37,4 +37,6 @@ class Command(StudyCommand):
             actions.change_protocol(study, source, name)
         except BadInput as error:
             raise CommandError("\n".join([str(error), *error.lines])) from None
-        self.stdout.write(f"{study.slug} follows version {study.protocol_version} of its protocol from now on.")
+        self.stdout.write(
+            f"{study.slug} follows version {study.protocol_version} of its protocol from now on."
+        )

@@ -24,7 +24,9 @@ class Command(StudyCommand):
         parser.add_argument("--anchor", metavar="SYSTEM", help="the system whose snippets decide the bucket")
         parser.add_argument("--per-bucket", type=int, default=20, metavar="N", help="problems a stratum (20)")
         parser.add_argument("--seed", type=int, help="of the draw (default: the study's)")
-        parser.add_argument("--pass-metric", default=research.PASS, help="name of the score that is PASS, 0 or 1")
+        parser.add_argument(
+            "--pass-metric", default=research.PASS, help="name of the score that is PASS, 0 or 1"
+        )
 
     def work(self, **options: Any) -> None:
         study = get_study_by_slug(options["study"])

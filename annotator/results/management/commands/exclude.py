@@ -25,7 +25,9 @@ class Command(StudyCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("rule", metavar="RULE", nargs="?", help=", ".join(quality.RULES))
-        parser.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the rule")
+        parser.add_argument(
+            "--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter of the rule"
+        )
         parser.add_argument("--apply", action="store_true", help="leave them out from now on")
         parser.add_argument("--reopen", action="store_true", help="with --apply: give their slots to others")
         parser.add_argument("--undo", type=int, metavar="N", help="take the exclusion number N back")
@@ -56,14 +58,18 @@ class Command(StudyCommand):
         if not options["apply"]:
             found, exclusion = research.preview_rule(study, options["rule"], parameters), None
         else:
-            found, exclusion = research.apply_rule(study, options["rule"], parameters, reopen=options["reopen"])
+            found, exclusion = research.apply_rule(
+                study, options["rule"], parameters, reopen=options["reopen"]
+            )
         rows = [tuple(_text(value) for value in row) for row in found.table.itertuples(index=False)]
         self.stdout.write("\n".join(table_lines(list(found.table.columns), rows)))
         for note in found.notes:
             self.stdout.write(f"Note: {note}")
         count = int(found.table["excluded"].sum())
         if exclusion is not None:
-            self.stdout.write(f"Exclusion {exclusion.pk}: the grades of {count} annotators are left out from now on.")
+            self.stdout.write(
+                f"Exclusion {exclusion.pk}: the grades of {count} annotators are left out from now on."
+            )
         elif options["apply"]:
             self.stdout.write("The rule leaves nobody out: nothing changed.")
         else:
@@ -72,9 +78,13 @@ class Command(StudyCommand):
     def undo(self, study: Study, number: int) -> None:
         exclusion = Exclusion.objects.filter(study=study, pk=number).first()
         if exclusion is None:
-            raise CommandError(f"{study.slug} has no exclusion {number}. Without a rule this command lists them.")
+            raise CommandError(
+                f"{study.slug} has no exclusion {number}. Without a rule this command lists them."
+            )
         surplus = actions.undo_exclusion(exclusion)
-        self.stdout.write(f"Exclusion {number} is undone; {surplus} grades are surplus now: their slots were given away.")
+        self.stdout.write(
+            f"Exclusion {number} is undone; {surplus} grades are surplus now: their slots were given away."
+        )
 
 
 def _pair(text: str) -> tuple[str, str]:
