@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -178,8 +178,10 @@ def serving(environment: dict[str, str]) -> Iterator[Served]:
             served.kill_everything()
 
 
-IMPORTED = """
+IMPORT = """
+from django.core.management import call_command
 from annotator.studies.models import Study
+call_command("import_study", {file!r}, slug={slug!r}, target={target!r}, policy="open", seed=7, open=True)
 study = Study.objects.get(slug={slug!r})
 study.protocol = study.protocol | {protocol!r}
 study.save(update_fields=["protocol"])
@@ -193,7 +195,7 @@ def import_snippets(
     *,
     problems: int,
     target: int | None = None,
-    protocol: dict[str, Any] | None = None,
+    protocol: Mapping[str, Any] | None = None,
     systems: Sequence[str] = ("model-a", "model-b"),
     lines: int = 0,
 ) -> None:
@@ -210,22 +212,7 @@ def import_snippets(
             code = f"{body}x + {number}  # {system[-1]}"
             reference = [f"{body}y + {number}"] if lines else []
             writer.writerow([f"p{number}", f"add {number}", system, code, *reference])
-    wanted = [] if target is None else ["--target", str(target)]
-    manage(
-        environment,
-        "import_study",
-        str(file),
-        "--slug",
-        slug,
-        "--policy",
-        "open",
-        *wanted,
-        "--seed",
-        "7",
-        "--open",
-    )
-    if protocol:
-        shell(environment, IMPORTED.format(slug=slug, protocol=protocol))
+    shell(environment, IMPORT.format(file=str(file), slug=slug, target=target, protocol=dict(protocol or {})))
 
 
 STORED = """

@@ -53,7 +53,7 @@ def unreliable(count: int, think: float) -> list[Habits]:
             Habits(
                 think=think,
                 skips=0.03,
-                vanishes_after=1 if vanishes else None,
+                vanishes_after=number % 2 if vanishes else None,
                 stops_after=2 if stops else None,
             )
         )
