@@ -50,7 +50,7 @@ def hand_out(annotator: Annotator) -> Assignment | None:
         if annotator.step != steps.TASKS:
             return None
         protocol = annotator.study.read_protocol()
-        held = access.get_held(annotator)
+        held = access.in_hand(annotator).first()
         if held:
             return pool.renew(held, protocol)
         assignment = next_check(annotator, protocol)
