@@ -94,7 +94,7 @@ def instructions(request: HttpRequest, person: Annotator, *, again: bool) -> Htt
     protocol: Protocol = context["protocol"]
     context |= {
         "paragraphs": display.paragraphs(protocol.instructions),
-        "question": protocol.questions[0],
+        "question": protocol.scaled[0],
         "example": None if protocol.example is None else example_of(protocol, protocol.example),
         "again": again,
     }
