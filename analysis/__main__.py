@@ -7,12 +7,15 @@ import os
 import shutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis import aggregate, columns, report
+import pandas as pd
 
-DESCRIPTION = """From the CSV files that Codejury exports (docs/columns.md) to ground truth and reports.
+from analysis import aggregate, columns, quality, report, sampling
+
+DESCRIPTION = """From the CSV files that Codejury exports (docs/columns.md) to ground truth, reports and quality.
 
 Of the columns of GRADES.csv only problem, system, annotator and grade must be there."""
 
@@ -61,7 +64,79 @@ def parser() -> argparse.ArgumentParser:
         help="round scores to so many first (default: do not round)",
     )
     whole.add_argument("--study", default="", help="a name to write into report.json")
+    _quality_options(
+        commands.add_parser(
+            "quality",
+            help="pace, sameness, checks and agreement of each annotator, and whom an exclusion rule would drop",
+            description="Writes one row an annotator. With --rule: the numbers behind the rule, flagged, excluded and "
+            "reason. Nothing is excluded by it; exclusions already in GRADES.csv are ignored.",
+            epilog=_known_rules(),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+    _sample_options(
+        commands.add_parser(
+            "sample",
+            help="draw problems from strata, with their weights",
+            description="Writes one row a problem drawn: problem, stratum, drawn_for, weight. TABLE.csv has a column "
+            "problem and either stratum or, of one anchor system, passed (0 or 1) and edit_similarity (0 to 1), from "
+            "which the strata pass-low, fail-high and agree are made.",
+        )
+    )
     return top
+
+
+def _quality_options(one: argparse.ArgumentParser) -> None:
+    one.add_argument("grades", metavar="GRADES.csv")
+    one.add_argument("--scores", metavar="SCORES.csv", help="with PASS of each snippet, for performance")
+    one.add_argument(
+        "--pass-metric", metavar="NAME", default="pass", help="of PASS in SCORES.csv (default: pass)"
+    )
+    one.add_argument("--rule", metavar="NAME", choices=list(quality.RULES), help="see below")
+    one.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the rule; as many as you like",
+    )
+    one.add_argument(
+        "--output",
+        metavar="FILE",
+        default="-",
+        help="the CSV file to write, or - for the terminal (default: -)",
+    )
+
+
+def _known_rules() -> str:
+    lines = ["Rules and their parameters:"]
+    for rule in quality.RULES.values():
+        lines += ["", *textwrap.wrap(f"{rule.name} (version {rule.version}): {rule.description}", 100)]
+        for key, parameter in rule.parameters.items():
+            default = "" if parameter.default in (None, "") else f" (default: {parameter.default})"
+            lines.append(f"  {key}: {parameter.text}{default}")
+    return "\n".join(lines)
+
+
+def _sample_options(one: argparse.ArgumentParser) -> None:
+    one.add_argument("table", metavar="TABLE.csv")
+    one.add_argument(
+        "--per-stratum",
+        metavar="N",
+        action="append",
+        required=True,
+        help="problems to draw from each stratum; or STRATUM=N, once for each to draw from",
+    )
+    one.add_argument("--seed", type=int, required=True, help="of the draw")
+    one.add_argument(
+        "--fill-from",
+        metavar="STRATUM",
+        default=sampling.AGREE,
+        help="draws what a stratum lacks; empty: nothing does (default: agree)",
+    )
+    one.add_argument(
+        "--output", metavar="FILE", required=True, help="the CSV file to write, or - for the terminal"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,8 +145,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.command == "aggregate":
             write_truth(options.grades, options.method, options.output)
-        else:
+        elif options.command == "report":
             write_report(options)
+        elif options.command == "quality":
+            write_quality(options)
+        else:
+            write_sample(options)
     except (ValueError, OSError) as error:
         print(f"analysis: {_sentence(error)}", file=sys.stderr)
         return 2
@@ -86,16 +165,93 @@ def _sentence(error: Exception) -> str:
 
 def write_truth(grades: str, method: str, output: str) -> None:
     truth = aggregate.aggregate(columns.read_grades(grades), method)
-    for warning in truth.warnings:
-        print(f"Note: {warning}", file=sys.stderr)
+    _deliver(truth.table, output, f"the truth of {len(truth.table)} snippets by {method}.", truth.warnings)
+
+
+def write_quality(options: argparse.Namespace) -> None:
+    if options.set and not options.rule:
+        raise ValueError("--set gives a parameter of a rule: name the rule with --rule.")
+    settings = dict(_pair(text, "--set") for text in options.set)
+    if "passed" in settings:
+        raise ValueError("PASS comes from --scores, not from --set.")
+    grades = columns.read_grades(options.grades)
+    passed = (
+        None if options.scores is None else _passed(columns.read_scores(options.scores), options.pass_metric)
+    )
+    if not options.rule:
+        table = quality.annotator_table(grades, passed)
+        _deliver(table, options.output, f"what the grades tell of {len(table)} annotators.")
+        return
+    found = quality.apply_rule(options.rule, grades, passed=passed, **settings)
+    given = ", ".join(f"{key}={value}" for key, value in found.parameters.items())
+    flagged, excluded = int(found.table["flagged"].sum()), len(found.excluded)
+    said = [
+        f"{found.rule}, version {found.version}, with {given}.",
+        *found.notes,
+        f"Of {len(found.table)} annotators {flagged} are flagged and {excluded} would be excluded.",
+    ]
+    _deliver(found.table, options.output, f"{len(found.table)} annotators by the rule {found.rule}.", said)
+
+
+def _passed(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    own = scores[scores["metric"] == metric]
+    if own.empty:
+        known = ", ".join(sorted(scores["metric"].unique())) or "none"
+        raise ValueError(
+            f"There are no scores of {metric}: name PASS with --pass-metric. There are: {known}."
+        )
+    return own.rename(columns={"score": "passed"})
+
+
+def write_sample(options: argparse.Namespace) -> None:
+    table = sampling.read_problems(options.table)
+    per_stratum: int | dict[str, int]
+    if len(options.per_stratum) == 1 and "=" not in options.per_stratum[0]:
+        per_stratum = _whole(options.per_stratum[0])
+    else:
+        pairs = (_pair(text, "--per-stratum") for text in options.per_stratum)
+        per_stratum = {name: _whole(number) for name, number in pairs}
+    bucketed = set(table["stratum"]) <= set(sampling.BUCKETS)
+    sample = sampling.draw_strata(
+        table,
+        per_stratum,
+        options.seed,
+        fill_from=options.fill_from or None,
+        strata=sampling.BUCKETS if bucketed and isinstance(per_stratum, int) else (),
+    )
+    sizes = [
+        f"{stratum or '(no name)'}: {drawn} of {there} problems drawn."
+        for stratum, drawn, there in sample.sizes[["stratum", "drawn", "population"]].to_numpy()
+    ]
+    said = f"{len(sample.rows)} of {len(table)} problems, seed {options.seed}."
+    _deliver(sample.rows, options.output, said, [*sizes, *sample.warnings])
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    name, sign, value = text.rpartition("=") if option == "--per-stratum" else text.partition("=")
+    if not sign:
+        raise ValueError(f"{option} takes NAME=VALUE, not {text!r}.")
+    return name, value
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdecimal():
+        raise ValueError(f"--per-stratum must be a whole number from 0, not {text!r}.")
+    return int(text)
+
+
+def _deliver(table: pd.DataFrame, output: str, what: str, notes: Sequence[str] = ()) -> None:
+    """The table into its file or onto the terminal; notes, and what it is, beside it."""
+    for note in notes:
+        print(f"Note: {note}", file=sys.stderr)
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "truth.csv"
-        columns.write_csv(truth.table, made)
+        made = Path(folder) / "table.csv"
+        columns.write_csv(table, made)
         if output == "-":
             sys.stdout.write(made.read_text(encoding="utf-8"))
             return
         _put(made, Path(output))
-    print(f"{output}: the truth of {len(truth.table)} snippets by {method}.")
+    print(f"{output}: {what}")
 
 
 def write_report(options: argparse.Namespace) -> None:

@@ -105,7 +105,7 @@ def read_grades(path: str | Path) -> pd.DataFrame:
     Raises TableError: missing columns, cells that are no numbers, the same annotator's usable grade of the same
     snippet and question twice; all bad lines together.
     """
-    return _read(Path(path), GRADE_COLUMNS, _repeated_grades)
+    return read_table(Path(path), GRADE_COLUMNS, _repeated_grades)
 
 
 def read_scores(path: str | Path) -> pd.DataFrame:
@@ -113,7 +113,7 @@ def read_scores(path: str | Path) -> pd.DataFrame:
 
     Raises TableError as `read_grades` does; a snippet has one score of each metric.
     """
-    return _read(Path(path), SCORE_COLUMNS, _repeated_scores)
+    return read_table(Path(path), SCORE_COLUMNS, _repeated_scores)
 
 
 def usable(grades: pd.DataFrame) -> pd.DataFrame:
@@ -164,7 +164,7 @@ def _cell(value: Any) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
-def _read(
+def read_table(
     path: Path, columns: Mapping[str, tuple[str, Any]], repeated: Callable[[str, pd.DataFrame], list[str]]
 ) -> pd.DataFrame:
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core import checks
+from django.db import DatabaseError, connections
 
 
 @checks.register()
@@ -34,3 +35,33 @@ def broker_fits_many_machines(app_configs: Any, **kwargs: Any) -> list[checks.Ch
             id="codejury.W001",
         )
     ]
+
+
+DURABLE = ("fsync", "synchronous_commit", "full_page_writes")
+
+
+@checks.register(checks.Tags.database)
+def answers_reach_the_disk(
+    app_configs: Any, databases: list[str] | None = None, **kwargs: Any
+) -> list[checks.CheckMessage]:
+    """An answered grade survives a power cut only where the database waits for the disk."""
+    found: list[checks.CheckMessage] = []
+    for alias in databases or []:
+        connection = connections[alias]
+        if connection.vendor != "postgresql":
+            continue  # SQLite: settings.py sets synchronous FULL on every connection
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(DURABLE)])
+                off = sorted(name for name, value in cursor.fetchall() if value == "off")
+        except DatabaseError:
+            continue  # migrate and check tell that by themselves
+        if off:
+            found.append(
+                checks.Warning(
+                    f"PostgreSQL runs with {', '.join(off)} off: answers can be lost when its machine fails.",
+                    hint="Turn it on in postgresql.conf.",
+                    id="codejury.W002",
+                )
+            )
+    return found

@@ -4,28 +4,59 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotator.grading.models import Annotator, Assignment, Grade, GradeRevision
+from annotator.grading import actions as grading
+from annotator.grading.models import Annotator, Answer, Assignment, Exclusion, Grade, GradeRevision
 from annotator.studies.admin import ReadOnly
 
 
 @admin.register(Annotator)
 class AnnotatorAdmin(ReadOnly):
-    list_display = ("pseudonym", "study", "origin", "step", "graded", "skipped", "last_seen_at")
+    list_display = (
+        "pseudonym",
+        "study",
+        "origin",
+        "step",
+        "graded",
+        "skipped",
+        "failed_checks",
+        "last_seen_at",
+    )
     list_filter = ("study", "origin", "step")
-    search_fields = ("pseudonym",)
+    search_fields = ("pseudonym", "external_id")
     list_select_related = ("study",)
     readonly_fields = ("personal_link",)
+    actions = ("reissue_links", "revoke_links")
+
+    def has_links_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("grading.change_annotator")
+
+    @admin.action(description="Give a new personal link (the old one dies)", permissions=["links"])
+    def reissue_links(self, request: HttpRequest, queryset: QuerySet[Annotator]) -> None:
+        for person in queryset.filter(origin=Annotator.Origin.JOINED):
+            link = request.build_absolute_uri(reverse("annotator", args=[grading.reissue_link(person).token]))
+            self.message_user(request, f"{person.pseudonym}: {link}", messages.SUCCESS)
+
+    @admin.action(description="Revoke the personal link", permissions=["links"])
+    def revoke_links(self, request: HttpRequest, queryset: QuerySet[Annotator]) -> None:
+        for person in queryset.filter(origin=Annotator.Origin.JOINED):
+            grading.revoke_link(person)
+            self.message_user(
+                request, f"The link of {person.pseudonym} opens nothing any more.", messages.SUCCESS
+            )
 
     @admin.display(description="Personal link (a key: send it to this person only)")
     def personal_link(self, annotator: Annotator) -> SafeString | str:
         if annotator.origin != Annotator.Origin.JOINED:
             return "none: these grades were imported"
+        if annotator.revoked_at is not None:
+            return "revoked: give a new one from the list of annotators"
         path = reverse("annotator", args=[annotator.token])
         return format_html('<a href="{}">{}</a>', path, path)
 
@@ -75,3 +106,25 @@ class GradeAdmin(ReadOnly):
     @admin.display(ordering="value")
     def grade(self, grade: Grade) -> str:
         return f"{grade.value:g} {grade.label}".strip()
+
+
+@admin.register(Answer)
+class AnswerAdmin(ReadOnly):
+    list_display = ("annotator", "step", "question", "text", "problem", "at")
+    list_filter = ("step", "annotator__study")
+    list_select_related = ("annotator", "assignment__item__snippet__problem")
+    search_fields = ("text",)
+
+    @admin.display
+    def problem(self, answer: Answer) -> str:
+        return "" if answer.assignment is None else answer.assignment.item.snippet.problem.key
+
+
+@admin.register(Exclusion)
+class ExclusionAdmin(ReadOnly):
+    list_display = ("study", "rule", "version", "people", "reopened", "created_at", "undone_at")
+    list_filter = ("study", "rule")
+
+    @admin.display
+    def people(self, exclusion: Exclusion) -> str:
+        return ", ".join(exclusion.reasons)

@@ -20,7 +20,7 @@ class Annotator(models.Model):
     number = models.PositiveIntegerField()
     pseudonym = models.CharField(max_length=100)
     token = models.CharField(max_length=64, unique=True, editable=False)
-    join_key = models.CharField(max_length=64, unique=True, null=True, editable=False)
+    join_key = models.CharField(max_length=64, null=True, editable=False)
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.JOINED)
     external_id = models.CharField(max_length=100, blank=True, help_text="Of a panel: PROLIFIC_PID, say.")
     external_study = models.CharField(max_length=100, blank=True)
@@ -49,6 +49,7 @@ class Annotator(models.Model):
                 fields=["study", "external_id"], condition=~Q(external_id=""), name="external_id_once"
             ),
             models.UniqueConstraint(fields=["study", "number"], name="annotator_number_once"),
+            models.UniqueConstraint(fields=["study", "join_key"], name="join_key_once"),
             models.UniqueConstraint(fields=["study", "pseudonym"], name="annotator_pseudonym_once"),
         ]
 

@@ -22,6 +22,10 @@ DECIMALS = 3
 MAX_DECIMALS = 12
 MAX_RESAMPLES = 100_000
 MAX_SEED = 2**63 - 1
+ONE_GRADE = (
+    "M-MSR cannot be used here: it tells annotators apart by the items that they share, and by this protocol "
+    "an item has one grade. Use mean."
+)
 
 
 def start_job(
@@ -87,9 +91,12 @@ def check_params(study: Study, kind: str, params: dict[str, Any]) -> dict[str, A
         raise BadInput(f"A {kind} job does not know {', '.join(unknown)}; it knows {', '.join(allowed)}.")
     if kind == Job.Kind.METRICS:
         return {"metrics": check_metrics(params.get("metrics"))}
-    aggregator = AGGREGATORS[0] if params.get("aggregator") is None else params["aggregator"]
+    truth = study.read_protocol().truth
+    aggregator = truth if params.get("aggregator") is None else params["aggregator"]
     if aggregator not in AGGREGATORS:
         raise BadInput(f"The aggregator must be one of {', '.join(AGGREGATORS)}.")
+    if aggregator == "m-msr" and truth == "mean":
+        raise BadInput(ONE_GRADE)
     return {
         "seed": _whole(params.get("seed"), "seed", study.seed, 0, MAX_SEED),
         "resamples": _whole(params.get("resamples"), "resamples", RESAMPLES, 1, MAX_RESAMPLES),

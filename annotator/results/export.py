@@ -45,7 +45,15 @@ def scores_csv(study: Study) -> Iterator[bytes]:
     return csv_chunks(columns.SCORES, records.score_table(study))
 
 
-TABLES: dict[str, Callable[[Study], Iterator[bytes]]] = {"grades": grades_csv, "scores": scores_csv}
+def answers_csv(study: Study) -> Iterator[bytes]:
+    return csv_chunks(records.ANSWERS, records.answer_table(study))
+
+
+TABLES: dict[str, Callable[[Study], Iterator[bytes]]] = {
+    "grades": grades_csv,
+    "scores": scores_csv,
+    "answers": answers_csv,
+}
 
 
 def download(study: Study, table: str) -> StreamingHttpResponse:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
@@ -18,6 +19,7 @@ from annotator.studies.access import get_study_by_slug
 from annotator.studies.importer import Material, material_of, unused
 from annotator.studies.models import Study
 from annotator.studies.package import PackageGrade, data_folder, read_package
+from annotator.studies.protocol_reader import load_protocol
 from annotator.studies.tabular import Row, read_rows
 
 PROTOCOLS = {"hs": "hearthstone"}
@@ -36,6 +38,7 @@ class Options:
     policy: str | None = None
     target: int | None = None
     seed: int | None = None
+    set: Mapping[str, Any] | None = None
     open: bool = False
 
 
@@ -106,7 +109,7 @@ def _import_package(path: Path, options: Options) -> Imported:
 
 
 def _package_grades(grades: Iterable[PackageGrade], study: Study) -> list[GradeData]:
-    question = study.read_protocol().questions[0].key
+    question = study.read_protocol().scaled[0].key
     return [
         GradeData(
             each.problem, each.system, each.sample, each.annotator, question, float(each.grade), each.place
@@ -129,6 +132,7 @@ def _import_material(
             policy=options.policy,
             target=options.target,
             seed=options.seed,
+            settings=options.set,
         )
     else:
         check_same(study, options)
@@ -140,10 +144,11 @@ def check_same(study: Study, options: Options) -> None:
     """Raises BadInput if the options ask a known study to become another."""
     wanted: dict[str, tuple[object, object]] = {
         "title": (options.title or None, study.title),
-        "protocol": (options.protocol, study.protocol_name),
+        "protocol": (options.protocol and load_protocol(options.protocol)["name"], study.protocol_name),
         "policy": (options.policy, study.policy),
         "target": (options.target, study.target),
         "seed": (options.seed, study.seed),
+        **{f"set {key}": (value, study.protocol.get(key)) for key, value in (options.set or {}).items()},
     }
     differing = [
         f"--{name} {asked} (it has {has})"
@@ -175,7 +180,7 @@ def _import_grades(rows: list[Row], path: Path, options: Options) -> Imported:
         if len(grades) < len(rows):
             done.remarks.append(
                 f"{len(rows) - len(grades)} rows were left out: the file marks them as surplus, excluded, incomplete, "
-                "a check or of another kind than `snippet`."
+                "or a check."
             )
         if options.open and study.state != Study.State.OPEN:
             actions.open_study(study)

@@ -10,9 +10,9 @@ from django.db.models import F, Q
 
 import metrics
 from analysis import columns
-from annotator.grading.models import Annotator, Grade
+from annotator.grading.models import Annotator, Answer, Grade
 from annotator.results.models import MetricScore
-from annotator.studies.models import Study, System
+from annotator.studies.models import Snippet, Study, System
 
 CHUNK = 2000
 WAVE = "main"
@@ -122,6 +122,36 @@ def score_table(study: Study, *, using: str = "reader") -> Iterator[tuple[Any, .
     }
     ordered = scores.order_by("snippet_id", "metric")
     yield from ordered.values_list(*(fields[name] for name in columns.SCORES)).iterator(chunk_size=CHUNK)
+    yield from _file_scores(study, using)
+
+
+FROM_FILE = "from the imported file"
+"""Signature of a score that the study's file gave."""
+
+
+def _file_scores(study: Study, using: str) -> Iterator[tuple[Any, ...]]:
+    """The scores that the study's file gave, but for those of metrics that are computed here."""
+    given = Snippet.objects.using(using).filter(problem__study_id=study.pk).exclude(file_scores={})
+    rows = given.order_by("pk").values_list("problem__key", "system__name", "sample", "file_scores")
+    computed = set(metrics.names())
+    for problem, system, sample, scores in rows.iterator(chunk_size=CHUNK):
+        cells = {"study": study.slug, "problem": problem, "system": system, "sample": sample}
+        for metric, score in scores.items():
+            if metric not in computed:
+                row = cells | {"metric": metric, "signature": FROM_FILE, "score": plain_number(score)}
+                yield tuple(row[name] for name in columns.SCORES)
+
+
+ANSWERS = ("study", "annotator", "step", "question", "answer", "problem", "item", "position", "at")
+
+
+def answer_table(study: Study, *, using: str = "reader") -> Iterator[tuple[Any, ...]]:
+    """What people said that is no grade, in the order of ANSWERS, oldest first: background, comments, feedback."""
+    answers = Answer.objects.using(using).filter(annotator__study_id=study.pk).order_by("pk")
+    fields = ("annotator__pseudonym", "step", "question", "text", "assignment__item__snippet__problem__key")
+    rows = answers.values_list(*fields, "assignment__item_id", "assignment__sequence", "at")
+    for *cells, at in rows.iterator(chunk_size=CHUNK):
+        yield (study.slug, *cells, plain_time(at))
 
 
 def plain_number(value: float | None) -> float | int | None:

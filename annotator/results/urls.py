@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotator.results import views
+from annotator.results import people_views, views
 
 app_name = "results"
 urlpatterns = [
@@ -8,6 +8,10 @@ urlpatterns = [
     path("<slug:slug>/", views.study, name="study"),
     path("<slug:slug>/grades.csv", views.table, {"name": "grades"}, name="grades"),
     path("<slug:slug>/scores.csv", views.table, {"name": "scores"}, name="scores"),
+    path("<slug:slug>/answers.csv", views.table, {"name": "answers"}, name="answers"),
+    path("<slug:slug>/annotators/", people_views.annotators, name="annotators"),
+    path("<slug:slug>/annotators/exclude/", people_views.exclude, name="exclude"),
+    path("<slug:slug>/annotators/<int:pk>/undo/", people_views.undo_exclusion, name="undo_exclusion"),
     path("<slug:slug>/jobs.json", views.jobs_json, name="jobs_json"),
     path("<slug:slug>/jobs/", views.start_job, name="start_job"),
     path("<slug:slug>/jobs/<int:pk>/cancel/", views.cancel_job, name="cancel_job"),

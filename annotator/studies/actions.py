@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,9 +36,10 @@ def create_study(
     policy: str | None = None,
     target: int | None = None,
     seed: int | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Study:
     """A draft study that follows a shipped protocol, or the one in a .toml file. Policy and target default to the
-    protocol's, seed to a random one.
+    protocol's, seed to a random one; `settings` sets other top-level keys of the protocol.
 
     Raises BadInput: a slug that cannot stand in a link or is taken, an unfit title, an unknown or faulty protocol, an
     unknown policy or one that lacks what it needs, a target below 1, a seed outside 0 .. 2**63 - 1.
@@ -55,7 +57,8 @@ def create_study(
         raise BadInput(f"The seed must be a whole number from 0 to {MAX_SEED}, not {seed}.")
     name, source = protocol_text(protocol_name)
     parse_protocol(source, name)
-    for key, value in (("policy", policy), ("target", target)):
+    chosen = {"policy": policy, "target": target, **(settings or {})}
+    for key, value in chosen.items():
         if value is not None:
             source = set_key(source, key, value)
     data = parse_protocol(source, name)
@@ -93,30 +96,34 @@ def change_protocol(study: Study, source: str, name: str = "protocol.toml") -> N
     A draft can change everything but what its items show. Raises BadInput with the lines, and Conflict for what is
     settled: once opened the policy, target, items and each question's key and scale.
     """
-    parse_protocol(source, name)
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        old = locked.read_protocol()
+        check_protocol_change(locked, source, name)
         last = locked.protocol_versions.order_by("version").last()
         version = max(locked.protocol_version, last.version if last else 0) + 1
         source = set_key(source, "version", version)
         data = parse_protocol(source, name)
         new = read_protocol(data)
-        settled = SETTLED if locked.settled else ("show", "grade_references") if locked.items.exists() else ()
-        differing = [key for key in settled if getattr(old, key) != getattr(new, key)]
-        if locked.settled and _scales(old) != _scales(new):
-            differing.append("the questions and their scales")
-        if differing:
-            raise Conflict(
-                f"This cannot change any more: {', '.join(differing)}. "
-                "Import the file as a study of its own with --slug."
-            )
         for key, value in _of_protocol(new, data, source).items():
             setattr(locked, key, value)
         locked.save()
         locked.items.filter(check_kind="").exclude(target=locked.target).update(target=locked.target)
         ProtocolVersion.objects.create(study=locked, version=version, source=source)
     study.refresh_from_db()
+
+
+def check_protocol_change(study: Study, source: str, name: str = "protocol.toml") -> None:
+    """Raises as `change_protocol` does. Changes nothing."""
+    old, new = study.read_protocol(), read_protocol(parse_protocol(source, name))
+    settled = SETTLED if study.settled else ("show", "grade_references") if study.items.exists() else ()
+    differing = [key for key in settled if getattr(old, key) != getattr(new, key)]
+    if study.settled and _scales(old) != _scales(new):
+        differing.append("the questions and their scales")
+    if differing:
+        raise Conflict(
+            f"This cannot change any more: {', '.join(differing)}. "
+            "Import the file as a study of its own with --slug."
+        )
 
 
 def _scales(protocol: Protocol) -> list[tuple[object, ...]]:
@@ -217,7 +224,11 @@ def _add_problems(study: Study, material: Material) -> tuple[dict[str, Problem],
         if stored is None:
             new.append(_problem(study, data))
             continue
-        differing = [name for name in TEXTS if getattr(stored, name) != getattr(data, name)]
+        differing = [
+            name
+            for name in TEXTS
+            if getattr(stored, name) != getattr(data, name) and not (name == "stratum" and study.sample)
+        ]
         if (image_name(data.image) if data.image else "") != stored.image:
             differing.append("image")
         if differing:
@@ -292,3 +303,29 @@ def _differs(study: Study) -> str:
         f"The study {study.slug!r} has other texts than the file. Nothing was imported. "
         "What people may have seen is never changed: import the file as a study of its own with --slug."
     )
+
+
+def keep_problems(study: Study, drawn: Mapping[str, tuple[str, float]], sample: dict[str, Any]) -> int:
+    """Of a draft keep the items of these problems (key -> stratum, weight); the others' are taken away. How many stay.
+
+    `sample` says how they were drawn, and is kept.
+
+    Raises Conflict once the study was opened.
+    """
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if locked.settled or locked.state != Study.State.DRAFT:
+            raise Conflict("What is graded cannot change any more: a sample is drawn before the study opens.")
+        if locked.sample:
+            raise Conflict("A sample was drawn already. Import the file as a study of its own with --slug.")
+        problems = list(locked.problems.filter(key__in=drawn))
+        for problem in problems:
+            problem.stratum, problem.weight = drawn[problem.key]
+        Problem.objects.bulk_update(problems, ["stratum", "weight"], batch_size=BATCH)
+        left_out = locked.problems.exclude(pk__in=[problem.pk for problem in problems])
+        locked.items.filter(snippet__problem__in=left_out).delete()
+        locked.item_count = count_tasks(locked)
+        locked.sample = sample
+        locked.save(update_fields=["item_count", "sample"])
+    study.refresh_from_db()
+    return study.item_count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -12,12 +13,37 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from annotator.errors import CodejuryError
+from annotator.errors import BadInput, CodejuryError
 from annotator.studies import actions
-from annotator.studies.models import Problem, Snippet, Study, System
+from annotator.studies.models import Problem, ProtocolVersion, Snippet, Study, System
 
 admin.site.site_header = admin.site.site_title = "Codejury"
 admin.site.index_title = "Studies and their data"
+
+
+class StudyForm(forms.ModelForm):
+    """The protocol's text is checked as its file would be; saving it makes a new version."""
+
+    class Meta:
+        model = Study
+        fields = ("title", "notes", "protocol_source")
+        labels = {"protocol_source": "Protocol"}
+        help_texts = {
+            "protocol_source": "Its TOML file. A change makes a new version, which later grades name. Once the study "
+            "was open its policy, target, items, questions and scales stay.",
+        }
+        widgets = {"protocol_source": forms.Textarea(attrs={"rows": 30, "cols": 110, "spellcheck": "false"})}
+
+    def clean_protocol_source(self) -> str:
+        source = str(self.cleaned_data["protocol_source"]).replace("\r\n", "\n")
+        if source.strip() != self.instance.protocol_source.strip():
+            try:
+                actions.check_protocol_change(self.instance, source)
+            except BadInput as error:
+                raise forms.ValidationError([str(error), *error.lines]) from None
+            except CodejuryError as error:
+                raise forms.ValidationError(str(error)) from None
+        return source
 
 
 @admin.register(Study)
@@ -40,7 +66,8 @@ class StudyAdmin(admin.ModelAdmin):
         "opened_at",
         "links",
     )
-    fields = ("title", "notes", *readonly_fields)
+    fields = ("title", "notes", *readonly_fields, "protocol_source")
+    form = StudyForm
     actions = ("open_studies", "pause_studies", "close_studies")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -50,6 +77,16 @@ class StudyAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Study | None = None) -> bool:
         """Only before anybody took part: grades are never deleted by a click."""
         return obj is not None and not obj.annotators.exists() and super().has_delete_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
+        """Title and notes as they are; the protocol through its action."""
+        source = form.cleaned_data.get("protocol_source", "")
+        Study.objects.filter(pk=obj.pk).update(title=obj.title, notes=obj.notes)
+        if "protocol_source" in form.changed_data and source.strip():
+            stored = Study.objects.get(pk=obj.pk)
+            if source.strip() != stored.protocol_source.strip():
+                actions.change_protocol(stored, source)
+        obj.refresh_from_db()
 
     @admin.display(description="Links")
     def links(self, study: Study) -> SafeString:
@@ -119,3 +156,9 @@ class SnippetAdmin(ReadOnly):
     @admin.display(description="code")
     def beginning(self, snippet: Snippet) -> str:
         return Truncator(snippet.code).chars(100)
+
+
+@admin.register(ProtocolVersion)
+class ProtocolVersionAdmin(ReadOnly):
+    list_display = ("study", "version", "created_at")
+    list_filter = ("study",)

@@ -43,6 +43,9 @@ class Study(models.Model):
         blank=True, help_text="What a reader of the results must know, e.g. from the import."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    sample = models.JSONField(
+        null=True, blank=True, editable=False, help_text="How its problems were drawn, where a sample was."
+    )
     settled = models.BooleanField(
         default=False, editable=False, help_text="It has been open: items, scales and seed stay as they are."
     )

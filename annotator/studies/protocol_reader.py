@@ -372,7 +372,7 @@ def load_protocol(name: str) -> dict[str, Any]:
 
 def set_key(text: str, key: str, value: str | int | float) -> str:
     """The TOML text with a top-level key of one line set to the value."""
-    line = f"{key} = {json.dumps(value)}"
+    line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
     found = key_lines(text).get((key,))
     lines = text.splitlines()
     if found is not None:

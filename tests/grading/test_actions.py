@@ -295,3 +295,8 @@ def test_handing_out_costs_the_same_number_of_queries_in_a_large_pool(
     answer(annotator, held(annotator))
     with django_assert_max_num_queries(14):
         actions.hand_out(annotator)
+
+
+def test_one_form_of_two_studies_makes_two_people() -> None:
+    one, two = make_study(slug="one"), make_study(slug="two")
+    assert actions.join(one, "k").study_id != actions.join(two, "k").study_id

@@ -117,8 +117,8 @@ def test_every_grade_of_this_study_is_there_once_oldest_first(study: Study) -> N
 
 
 def test_as_many_queries_however_many_grades(study: Study, django_assert_num_queries: Any) -> None:
-    """One for the rows; beside the grades one for who is excluded."""
-    for table, count in ((records.grade_table, 2), (records.score_table, 1)):
+    """One for the rows; beside the grades one for who is excluded, beside the scores one for those of the file."""
+    for table, count in ((records.grade_table, 2), (records.score_table, 2)):
         with django_assert_num_queries(count, connection=connections["reader"]):
             list(table(study))
 

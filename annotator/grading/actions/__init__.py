@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotator.grading.actions.answers import Submitted, submission_key, submit
-from annotator.grading.actions.exclusions import reinstate, reopen_slots
+from annotator.grading.actions.exclusions import exclude, reinstate, reopen_slots, undo_exclusion
 from annotator.grading.actions.people import answer, consent, join, practise, reissue_link, revoke_link
 from annotator.grading.actions.tasks import (
     hand_out,
@@ -18,6 +18,7 @@ __all__ = [
     "Submitted",
     "answer",
     "consent",
+    "exclude",
     "hand_out",
     "join",
     "practise",
@@ -32,4 +33,5 @@ __all__ = [
     "stop",
     "submission_key",
     "submit",
+    "undo_exclusion",
 ]

@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from annotator.grading.actions import pool
-from annotator.grading.models import Annotator, Assignment
+from annotator.grading.models import Annotator, Assignment, Exclusion
 from annotator.studies.models import Item, Study
+
+
+def exclude(
+    study: Study,
+    rule: str,
+    version: int,
+    parameters: dict[str, Any],
+    reasons: Mapping[str, str],
+    *,
+    reopen: bool = False,
+) -> Exclusion:
+    """Leave the grades of these annotators (pseudonym -> why) out of every analysis from now on. The grades stay.
+
+    With `reopen` their slots go to others.
+    """
+    with transaction.atomic():
+        people = list(study.annotators.filter(pseudonym__in=reasons).order_by("pk"))
+        exclusion = Exclusion.objects.create(
+            study=study,
+            rule=rule,
+            version=version,
+            parameters=parameters,
+            reasons=dict(reasons),
+            reopened=reopen,
+        )
+        exclusion.annotators.set(people)
+        if reopen:
+            reopen_slots(study, people)
+    return exclusion
+
+
+def undo_exclusion(exclusion: Exclusion) -> int:
+    """Let the grades count again, but for those of people whom another exclusion leaves out still.
+
+    Returns how many became surplus because their slots went to others. Undone twice is undone once.
+    """
+    with transaction.atomic():
+        exclusion = Exclusion.objects.select_for_update(no_key=True).get(pk=exclusion.pk)
+        if exclusion.undone_at is not None:
+            return 0
+        exclusion.undone_at = timezone.now()
+        exclusion.save(update_fields=["undone_at"])
+        still = Exclusion.objects.filter(study=exclusion.study_id, undone_at=None, reopened=True)
+        back = exclusion.annotators.exclude(exclusions__in=still)
+        return reinstate(exclusion.study, back) if exclusion.reopened else 0
 
 
 def reopen_slots(study: Study, annotators: Iterable[Annotator]) -> int:

@@ -89,7 +89,7 @@ def _hand(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> A
 
 def _leave_tasks(annotator: Annotator, protocol: Protocol) -> None:
     annotator.step = steps.step_after(protocol, steps.TASKS)
-    if annotator.step == steps.FEEDBACK and access.gave_feedback(annotator):
+    if annotator.step == steps.FEEDBACK and (not annotator.graded or access.gave_feedback(annotator)):
         annotator.step = steps.THANKS
     annotator.last_seen_at = timezone.now()
     annotator.save(update_fields=["step", "last_seen_at"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +25,9 @@ HELP = """Imports a study from PATH, which is one of
 
   a file with one snippet a line (.csv, .jsonl, .json, each also .gz). Columns: problem, system, code; besides
   intent, reference or references (a list), language, sample, image (a path beside the file), image_alt, stratum,
-  context, tests. Rows of the system "reference" are references too. Texts are kept to the letter, but for
-  line ends: CR LF becomes LF;
+  context, tests, scores (an object, metric to score; or columns score:METRIC), gold or gold_low and gold_high (the
+  right answer of an attention check). Rows of the system "reference" are references too. Texts are kept to the
+  letter, but for line ends: CR LF becomes LF;
 
   a replication package with the folder data/to-grade/DATASET (choose with --dataset conala or --dataset hs),
   with the grades of all its graders;
@@ -45,6 +49,17 @@ class Formatter(DjangoHelpFormatter):
         return "\n".join(indent + line for line in text.splitlines())
 
 
+def setting(text: str) -> tuple[str, Any]:
+    """KEY=VALUE, the value as it would stand in the protocol's file; what is no number or truth value is a text."""
+    key, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[a-z_]+", key):
+        raise ArgumentTypeError(f"takes KEY=VALUE, not {text!r}")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value
+
+
 class Command(BaseCommand):
     help = HELP
 
@@ -60,7 +75,7 @@ class Command(BaseCommand):
         parser.add_argument("--title", help="what annotators read at the top (default: the protocol's)")
         parser.add_argument(
             "--protocol",
-            help=f"one of {', '.join(protocol_names())} (default: helpfulness, for hs hearthstone)",
+            help=f"one of {', '.join(protocol_names())}, or a .toml file (default: helpfulness, for hs hearthstone)",
         )
         parser.add_argument(
             "--policy", help=f"one of {', '.join(Study.Policy.values)} (default: the protocol's)"
@@ -69,9 +84,17 @@ class Command(BaseCommand):
             "--target", type=int, help="grades wanted for each item (default: the protocol's)"
         )
         parser.add_argument("--seed", type=int, help="of every order and draw (default: a random one, kept)")
+        parser.add_argument(
+            "--set",
+            metavar="KEY=VALUE",
+            action="append",
+            type=setting,
+            help="another key of the protocol, e.g. tasks_per_person=12 or deadline=2026-12-31",
+        )
         parser.add_argument("--open", action="store_true", help="take grades at once")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        options["set"] = dict(options["set"] or ())
         chosen = Options(**{name: options[name] for name in Options.__dataclass_fields__})
         try:
             done = import_path(options["path"], chosen)
