@@ -164,7 +164,10 @@ def _sentence(error: Exception) -> str:
 
 
 def write_truth(grades: str, method: str, output: str) -> None:
-    truth = aggregate.aggregate(columns.read_grades(grades), method)
+    table = columns.read_grades(grades)
+    if method == "m-msr":
+        aggregate.check_shared(table)
+    truth = aggregate.aggregate(table, method)
     _deliver(truth.table, output, f"the truth of {len(truth.table)} snippets by {method}.", truth.warnings)
 
 

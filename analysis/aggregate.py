@@ -11,7 +11,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from analysis.columns import TASK, TRUTH, natural_order, usable
+from analysis.columns import TASK, TRUTH, TableError, natural_order, usable
 
 Floats = npt.NDArray[np.float64]
 TOLERANCE = 1e-10
@@ -33,6 +33,13 @@ class Votes:
     warnings: list[str] = field(default_factory=list)
 
 
+def check_shared(grades: pd.DataFrame) -> None:
+    """Raises TableError where no item has two usable grades: M-MSR has nothing to tell annotators apart by."""
+    counted = usable(grades)
+    if len(counted) > 1 and not counted.duplicated(TASK).any():
+        raise TableError(ONE_GRADE)
+
+
 @dataclass
 class Truth:
     """`table` has the columns of `columns.TRUTH`; `weights` those of WEIGHTS, the vote weight of each annotator."""
@@ -44,6 +51,10 @@ class Truth:
 
 WEIGHTS = ("question", "judged_metric", "annotator", "weight")
 MAX_LABELS = 25
+ONE_GRADE = (
+    "M-MSR cannot be used: no item has grades of two annotators, and it tells annotators apart by the items that "
+    "they share. Use the mean."
+)
 
 
 def m_msr(

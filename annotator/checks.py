@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -42,7 +43,7 @@ DURABLE = ("fsync", "synchronous_commit", "full_page_writes")
 
 @checks.register(checks.Tags.database)
 def answers_reach_the_disk(
-    app_configs: Any, databases: list[str] | None = None, **kwargs: Any
+    *, app_configs: Any, databases: Sequence[str] | None, **kwargs: Any
 ) -> list[checks.CheckMessage]:
     """An answered grade survives a power cut only where the database waits for the disk."""
     found: list[checks.CheckMessage] = []

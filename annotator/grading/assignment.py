@@ -45,12 +45,6 @@ def order_in_set(seed: int, annotator: int, draws: Sequence[int]) -> list[int]:
     return sorted(places, key=lambda place: (keyed_hash(seed, "order", annotator, draws[place]), place))
 
 
-def block_sizes(items: int, blocks: int) -> list[int]:
-    """How many items each questionnaire gets: all alike, but for one item more in the first ones."""
-    size, more = divmod(items, blocks)
-    return [size + (place < more) for place in range(blocks)]
-
-
 def emptiest(open_slots: Sequence[int], draws: Sequence[int], entry: int) -> int | None:
     """Index of the group (`balanced`: the problem) that a person gets next: of those with the most open slots the
     first at or after `entry`, round the end; None if no slot is open."""
@@ -60,6 +54,17 @@ def emptiest(open_slots: Sequence[int], draws: Sequence[int], entry: int) -> int
     ranked = sorted((draw, place) for place, draw in enumerate(draws) if open_slots[place] == most)
     found = choose([draw for draw, _ in ranked], entry)
     return None if found is None else ranked[found][1]
+
+
+def most_open(seed: int, annotator: int, open_slots: Sequence[int], draws: Sequence[int]) -> int:
+    """Index of the item that a person gets of a problem: one with the most open slots, ties by the person's own lot.
+
+    An own lot for each person, so that any two may meet in an item: annotators whose items never overlap
+    could not be compared.
+    """
+    most = max(open_slots)
+    ties = [place for place, slots in enumerate(open_slots) if slots == most]
+    return min(ties, key=lambda place: (keyed_hash(seed, "tie", annotator, draws[place]), place))
 
 
 def _words(text: str) -> list[str]:

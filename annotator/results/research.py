@@ -105,15 +105,26 @@ def passed_frame(study: Study, pass_metric: str = PASS) -> pd.DataFrame | None:
 
 def annotator_frame(study: Study) -> pd.DataFrame:
     """One row an annotator: pace, sameness, checks, agreement; performance where PASS is known."""
-    return annotators.annotator_table(
-        export.grade_frame(study), passed_frame(study), question=equivalence(study)
+    return annotators.annotator_table(export.grade_frame(study), passed_frame(study), **equivalence(study))
+
+
+def top_performers(study: Study, count: int = 5) -> pd.DataFrame:
+    """Who told best what passes its tests: the table of `quality.top_performers`, empty where PASS is not known."""
+    passed = passed_frame(study)
+    if passed is None:
+        return pd.DataFrame()
+    wanted = study.read_protocol().tasks_per_person
+    return quality.top_performers(
+        export.grade_frame(study), passed, count, minimum_items=wanted, **equivalence(study)
     )
 
 
-def equivalence(study: Study) -> str:
-    """The question that tells whether a person saw what passes: `accuracy` where there is one, else the first."""
-    keys = [question.key for question in study.read_protocol().scaled]
-    return annotators.EQUIVALENCE if annotators.EQUIVALENCE in keys else keys[0]
+def equivalence(study: Study) -> dict[str, Any]:
+    """The question that tells whether a person saw what passes - `accuracy` where there is one, else the first - and
+    the answer that says so: the highest of its scale."""
+    scaled = study.read_protocol().scaled
+    question = next((each for each in scaled if each.key == annotators.EQUIVALENCE), scaled[0])
+    return {"question": question.key, "equivalent_from": question.highest}
 
 
 def preview_rule(study: Study, rule: str, parameters: dict[str, Any] | None = None) -> quality.RuleResult:

@@ -26,3 +26,9 @@ def item_draw(seed: int, problem: str, shown: tuple[str, ...], occurrence: int) 
     same problem.
     """
     return keyed_hash(seed, "draw", problem, *shown, occurrence)
+
+
+def block_sizes(items: int, blocks: int) -> list[int]:
+    """How many items each questionnaire gets: all alike, but for one item more in the first ones."""
+    size, more = divmod(items, blocks)
+    return [size + (place < more) for place in range(blocks)]

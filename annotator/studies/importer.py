@@ -180,7 +180,7 @@ class _Reader:
                 )
                 continue
             self.material.snippets += [
-                SnippetData(key, REFERENCE, sample, code, languages[key], row.place, True)
+                SnippetData(key, REFERENCE, sample, code, languages.get(key, "python"), row.place, True)
                 for sample, code in enumerate(codes)
             ]
         for key, problem in self.material.problems.items():

@@ -10,7 +10,7 @@ from django.db.models import Count, F, Sum
 
 from annotator.errors import BadInput
 from annotator.studies import attention
-from annotator.studies.draws import item_draw, keyed_hash
+from annotator.studies.draws import block_sizes, item_draw, keyed_hash
 from annotator.studies.models import Group, Item, Snippet, Study, System
 from annotator.studies.protocols import Protocol, Question
 
@@ -161,10 +161,9 @@ def _deal_blocks(study: Study, count: int) -> None:
         raise BadInput(f"{len(items)} items cannot be dealt into {count} questionnaires. Lower `blocks`.")
     groups = [Group(study=study, draw=keyed_hash(study.seed, "block", number)) for number in range(count)]
     Group.objects.bulk_create(groups, batch_size=BATCH)
-    size, more = divmod(len(items), count)
     start = 0
-    for number, group in enumerate(groups):
-        end = start + size + (number < more)
+    for size, group in zip(block_sizes(len(items), count), groups, strict=True):
+        end = start + size
         for item in items[start:end]:
             item.group = group
         start = end

@@ -91,3 +91,15 @@ def test_an_old_report_stays_whole_when_a_new_one_is_refused(
     call[1] = tmp_path / "truth.csv"
     assert run(capsys, *call, "--seed", 1)[0] == 2
     assert digests(tmp_path) == first
+
+
+def test_m_msr_refuses_grades_that_share_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [
+        "problem,system,annotator,grade",
+        *(f"{number},a,p{number % 3},{number % 5}" for number in range(9)),
+    ]
+    (tmp_path / "grades.csv").write_text("\n".join(lines) + "\n")
+    status, _, said = run(capsys, "aggregate", tmp_path / "grades.csv", "--output", tmp_path / "truth.csv")
+    assert status == 2
+    assert "no item has grades of two annotators" in said[0]
+    assert not (tmp_path / "truth.csv").exists()

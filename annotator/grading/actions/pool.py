@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access
-from annotator.grading.assignment import order_in_set, pivot
+from annotator.grading.assignment import most_open, order_in_set, pivot
 from annotator.grading.models import Annotator, Assignment
 from annotator.studies.models import Group, Item, Study
 from annotator.studies.protocols import Protocol
@@ -167,10 +167,16 @@ def _one_of_each(annotator: Annotator, count: int) -> list[Item]:
         if group is None:
             break
         used.add(group.pk)
-        open_now = access.open_items(annotator).filter(group=group)
-        item = open_now.order_by(F("taken") - F("target"), "draw", "pk").first()
-        if item is not None:
-            items.append(item)
+        open_now = list(access.open_items(annotator).filter(group=group))
+        if open_now:
+            seed, number = annotator.study.seed, annotator.number
+            place = most_open(
+                seed,
+                number,
+                [(item.target or 0) - item.taken for item in open_now],
+                [item.draw for item in open_now],
+            )
+            items.append(open_now[place])
     return items
 
 
