@@ -118,7 +118,7 @@
     if (!bodies.length || location.pathname !== home) return;
     send(bodies.map((body) => {
       const form = new URLSearchParams(body);
-      form.set("csrfmiddlewaretoken", word("token"));
+      form.set("csrfmiddlewaretoken", $("words").content.querySelector("input").value);
       return form.toString();
     }), store.read(WAITING).again);
   }

@@ -219,9 +219,9 @@ def task(
         return render(request, template, context | {"error": error}, status=status)
     if changing is not None:
         stored = held.grades.values_list("question", "value")
-        typed = {f"value-{key}": f"{value:g}" for key, value in stored}
+        typed = {f"value-{key}": f"{value:.12g}" for key, value in stored}
     elif due.revision and not error:
-        error = _("Please look at this one again: it asks for a particular answer.")
+        error = _("Please look at this one again, then answer once more.")
     answered = access.answered_questions(held)
     problem = held.item.snippet.problem
     context |= {

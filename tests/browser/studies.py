@@ -120,7 +120,7 @@ text = "{text} C"
 """
 WORDS = {
     "en": ("The task", "The function", "Read the code and say how easy it is to follow.", "hardly", "very well"),
-    "de": ("Die Aufgabe", "Die Funktion", "Bitte lies den Code in Ruhe.", "kaum", "sehr gut"),
+    "de": ("Die Aufgabe", "Die Funktion", "Bitte lesen Sie den Code in Ruhe.", "kaum", "sehr gut"),
     "ar": ("المهمة", "الدالة", "اقرأ الشيفرة بهدوء ثم أجب.", "قليلا", "كثيرا"),
 }  # fmt: skip
 

@@ -10,6 +10,8 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from annotator.grading.models import Answer, Grade, GradeRevision
+from annotator.studies.actions import close_study
+from scripts.messages import LOCALE, read_po
 from tests.browser.conftest import OpenPage, Watch
 from tests.browser.helpers import assert_fits, inspect, shoot
 from tests.browser.studies import everything, real_study
@@ -223,3 +225,64 @@ def test_code_is_copied_only_where_the_protocol_lets(page: Page, tmp_path: Path,
         }"""
     )
     assert copied == [copies, copies]
+
+
+ALL_TEXTS = """() => [...document.querySelectorAll("*")].flatMap((part) => [
+    ...["aria-label", "alt", "title", "placeholder"].map((name) => part.getAttribute(name) || ""),
+    ...(part.tagName === "TEMPLATE" ? Object.values(part.dataset) : []),
+    ...[...part.childNodes].filter((child) => child.nodeType === 3).map((child) => child.data),
+]).map((text) => text.trim().replace(/\\s+/g, " ")).filter((text) => text)"""
+
+
+def english(texts: list[str]) -> list[str]:
+    """Texts of a page that are one of our sentences as it is in English; long ones also as a part of a text."""
+    german = read_po((LOCALE / "de/LC_MESSAGES/django.po").read_text())[1:]
+    sentences = [
+        text
+        for entry in german
+        for text in (entry.message, entry.plural)
+        if text and text not in entry.texts and "%(" not in text
+    ]
+    return [
+        text
+        for text in texts
+        for sentence in sentences
+        if text == sentence or (len(sentence) > 12 and sentence in text)
+    ]
+
+
+def test_a_german_study_has_no_english_sentence_of_ours(
+    open_page: OpenPage, tmp_path: Path, watch: Watch
+) -> None:
+    watch.allow_console_errors = True  # the 400
+    study = everything(tmp_path, language="de")
+    page = page_for_pictures(open_page)
+    told: list[str] = []
+
+    def look(step: str) -> None:
+        expect(page.locator("html[lang=de]")).to_have_count(1)
+        texts = page.evaluate(ALL_TEXTS)
+        told.extend(texts)
+        assert not english(texts), step
+        shoot(page, f"german-{step}")
+
+    def look_closer(step: str) -> None:
+        look(step)
+        if step == "tasks" and "Pause oder Schluss" in told and "Hier aufhören" not in told:
+            page.keyboard.press("Enter")
+            look("task-error")
+            link = page.url
+            for path in ("pause/", "instructions/"):
+                page.goto(link + path)
+                look(path)
+            page.goto(link)
+
+    assert walk(page, look_closer) == ALL_STEPS
+    expect(page.get_by_text("Sie haben 2 Aufgaben bearbeitet.")).to_be_visible()
+    assert "Bitte beantworten Sie jede Frage." in told
+    page.goto("/join/study/")
+    look("join again")
+    close_study(study)
+    page.goto("/join/study/")
+    look("closed")
+    assert "Diese Studie ist beendet. Vielen Dank." in told

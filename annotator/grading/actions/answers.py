@@ -10,6 +10,8 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access, steps
@@ -18,7 +20,7 @@ from annotator.grading.models import Annotator, Answer, Assignment, Grade, Grade
 from annotator.studies.models import Study
 from annotator.studies.protocols import Protocol, Question
 
-DAMAGED = "The form was damaged on its way. Please reload the page and answer again."
+DAMAGED = gettext_lazy("The form was damaged on its way. Please reload the page and answer again.")
 MAX_COMMENT = 5000
 
 
@@ -60,7 +62,7 @@ def submit(
     """
     question = question or next(iter(answers), "")
     if key != submission_key(annotator, sequence, question, revision):
-        raise BadInput(DAMAGED)
+        raise BadInput(str(DAMAGED))
     now = timezone.now()
     with transaction.atomic():
         annotator = pool.lock_annotator(annotator)
@@ -68,19 +70,19 @@ def submit(
         assignment = pool.lock_assignment(annotator, sequence)
         page = steps.page_of(protocol, question)
         if page is None:
-            raise BadInput(DAMAGED)
+            raise BadInput(str(DAMAGED))
         if GradeRevision.objects.filter(submission_key=key).exists():
             return _replay(assignment, page, revision, answers)
         due = _due(annotator, assignment, protocol, question, revision)
         if steps.off_scale(due, answers):
             raise BadInput(
-                "Please choose one of the answers."
+                _("Please choose one of the answers.")
                 if len(due.scaled) == 1
-                else "Please answer each question."
+                else _("Please answer each question.")
             )
         seconds = _seconds(assignment, now)
         if seconds < protocol.minimum_seconds and not revision:
-            raise BadInput("That was very fast. Please look at it once more, then save again.")
+            raise BadInput(_("That was very fast. Please look at it once more, then save again."))
         if assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED):
             pool.take_back(assignment)
         active = None if active_seconds is None else round(min(max(active_seconds, 0.0), seconds), 3)
@@ -103,8 +105,10 @@ def _replay(
         stored, sent = first.get(question.key), answers.get(question.key)
         if stored is not None and sent is not None and sent != stored:
             raise Conflict(
-                f"Your answer {_shown(question, stored)} is stored already. The page now sent "
-                f"{_shown(question, sent)}: the first one stands."
+                _(
+                    "Your answer %(stored)s is stored already. The page now sent %(sent)s: the first one stands."
+                )
+                % {"stored": _shown(question, stored), "sent": _shown(question, sent)}
             )
     return Submitted(grades, replayed=True)
 
@@ -126,16 +130,16 @@ def _due(
         change = access.get_changeable(annotator)
         if change is not None and change[0].pk == assignment.pk and _same(change[1], question, revision):
             return change[1]
-        raise Conflict("This snippet was dealt with already: the answer that came first is stored.")
+        raise Conflict(_("This one was dealt with already: the answer that came first is stored."))
     if assignment.state == Assignment.State.SKIPPED:
-        raise Conflict("You skipped this snippet before: this answer to it was not stored.")
+        raise Conflict(_("You skipped this one before: the answer to it was not stored."))
     due = access.get_due(protocol, assignment)
     if due is not None and _same(due, question, revision):
         return due
     change = access.get_changeable(annotator)
     if change is not None and change[0].pk == assignment.pk and _same(change[1], question, revision):
         return change[1]
-    raise Conflict("This question was answered already: the answer that came first is stored.")
+    raise Conflict(_("This question was answered already: the answer that came first is stored."))
 
 
 def _same(due: steps.Due, question: str, revision: int) -> bool:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access
@@ -34,7 +35,7 @@ def lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
     locking = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related("item")
     assignment = locking.filter(annotator=annotator, sequence=sequence).first()
     if assignment is None:
-        raise BadInput("The form was damaged on its way. Please reload the page and answer again.")
+        raise BadInput(gettext("The form was damaged on its way. Please reload the page and answer again."))
     assignment.annotator = annotator
     return assignment
 
@@ -84,7 +85,7 @@ def take_open_item(annotator: Annotator, sequence: int) -> Item | None:
             return item
         if not free.exists():
             return None
-    raise Conflict("Many people are asking for a snippet at once. Please try again in a moment.")
+    raise Conflict(gettext("Many people are asking for a task at once. Please try again in a moment."))
 
 
 def take(item: Item) -> None:
@@ -111,7 +112,7 @@ def take_back(assignment: Assignment) -> None:
     item = Item.objects.select_for_update(no_key=True).get(pk=assignment.item_id)
     again = assignment.annotator.assignments.filter(item=item, state__in=Assignment.LIVE).first()
     if again is not None:
-        raise Conflict("You were given this snippet anew. Please answer on the page that is open now.")
+        raise Conflict(gettext("This one was given to you anew. Please answer on the page that is open now."))
     if item.target is None or item.taken < item.target:
         take(item)
     else:
