@@ -174,3 +174,12 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     assert load_protocol(str(tmp_path / "mine.toml"))["name"] == "small"
     with pytest.raises(BadInput, match="Cannot read"):
         load_protocol(str(tmp_path / "other.toml"))
+
+
+def test_every_key_is_documented() -> None:
+    with pytest.raises(BadInput) as caught:
+        parse_protocol("colour = 1\n" + SMALL, "small.toml")
+    known = caught.value.lines[0].partition("Known: ")[2].rstrip(".").split(", ")
+    text = (Path(__file__).parents[2] / "docs" / "protocols.md").read_text()
+    assert len(known) > 30
+    assert [key for key in known if f"`{key}`" not in text and f"[{key}]" not in text] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotator.grading import access
+from annotator.grading.actions.pool import take
 from annotator.grading.assignment import pivot
 from annotator.grading.models import Annotator, Assignment, Grade
 from annotator.studies import attention
@@ -27,6 +28,7 @@ def next_check(annotator: Annotator, protocol: Protocol) -> Assignment | None:
     for kind in attention.kinds_in_turn(seed, number, done, kinds):
         item = (_copy if kind in ("degraded", "repeat") else _known)(annotator, protocol, kind)
         if item is not None:
+            take(item)
             return Assignment(annotator=annotator, item=item)
     return None
 
@@ -53,12 +55,14 @@ def _copy(annotator: Annotator, protocol: Protocol, kind: str) -> Item | None:
             "item__original_id", flat=True
         )
     )
-    far = grades[APART:] or grades
-    fit = [grade for grade in far if grade.assignment.item_id not in used]
+    fit = [grade for grade in grades if grade.assignment.item_id not in used]
     if kind == "degraded":
         fit = [grade for grade in fit if grade.value > first.lowest]
     seed, number = annotator.study.seed, annotator.number
-    fit.sort(key=lambda grade: keyed_hash(seed, "original", number, grade.assignment.sequence))
+    near = {grade.pk for grade in grades[:APART]}
+    fit.sort(
+        key=lambda grade: (grade.pk in near, keyed_hash(seed, "original", number, grade.assignment.sequence))
+    )
     for grade in fit:
         copy = _copy_of(grade.assignment.item, kind, seed)
         if copy is not None:

@@ -54,7 +54,7 @@ def undo_exclusion(exclusion: Exclusion) -> int:
         exclusion.undone_at = timezone.now()
         exclusion.save(update_fields=["undone_at"])
         still = Exclusion.objects.filter(study=exclusion.study_id, undone_at=None, reopened=True)
-        back = exclusion.annotators.exclude(exclusions__in=still)
+        back = exclusion.annotators.exclude(pk__in=still.values("annotators"))
         return reinstate(exclusion.study, back) if exclusion.reopened else 0
 
 
