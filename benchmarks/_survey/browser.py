@@ -16,7 +16,7 @@ TIMEOUT_SECONDS = 120
 ABSOLUTE = re.compile(r"https?://[^/]+")
 
 
-class HttpError(Exception):
+class HttpError(ValueError):
     """The server answered with something that the survey does not expect."""
 
 
