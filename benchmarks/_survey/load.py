@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import statistics
 import threading
 import time
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from benchmarks._survey.processes import cpu_seconds, memory_mb
+from benchmarks._survey.processes import cpu_seconds, machine_seconds, memory_mb
 
 MAX_FAULTS = 25
 """After so many errors a person gives up."""
@@ -43,8 +42,8 @@ class Measured:
     errors: list[str] = field(default_factory=list)
     over_target: int | None = None
     lost: int | None = None
-    busy: float = 0.0
-    """Load average of the machine at the end, the benchmark's own part in it."""
+    others: float = 0.0
+    """Cores that everything else on the machine took meanwhile: times are only worth something if it is near 0."""
 
     @property
     def grades(self) -> int:
@@ -125,8 +124,9 @@ def drive(
     for thread in threads:
         thread.start()
 
-    def spent() -> tuple[float, float, float]:
-        return cpu_seconds(server), cpu_seconds(database) if database else 0.0, time.process_time()
+    def spent() -> tuple[float, ...]:
+        of_database = cpu_seconds(database) if database else 0.0
+        return cpu_seconds(server), of_database, time.process_time(), machine_seconds()
 
     pause(warm_seconds, threads)
     window.opened.set()
@@ -134,10 +134,10 @@ def drive(
     pause(seconds, threads)
     after, row.seconds = spent(), time.perf_counter() - began
     window.closed.set()
-    row.server_cpu, row.database_cpu, row.client_cpu = (b - a for a, b in zip(before, after, strict=True))
-    if database is None:
-        row.database_cpu = None
-    row.memory, row.busy = memory_mb(server), os.getloadavg()[0]
+    row.server_cpu, of_database, row.client_cpu, whole = (b - a for a, b in zip(before, after, strict=True))
+    row.database_cpu = None if database is None else of_database
+    row.others = max(whole - row.server_cpu - of_database - row.client_cpu, 0) / row.seconds
+    row.memory = memory_mb(server)
     for thread in threads:
         thread.join(timeout=120)
     return row

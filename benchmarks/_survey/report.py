@@ -16,9 +16,9 @@ OURS = "Codejury"
 BOUND_BY_RATIO = ("Label Studio", "Potato")
 HEADINGS = (
     f"{'':26} {'users':>5} {'grades':>7} {'submit ms':>13} {'next ms':>13} {'server':>8} {'database':>9} "
-    f"{'client':>7} {'memory':>7} {'over':>5} {'lost':>5} {'errors':>6} {'load':>5}\n"
+    f"{'client':>7} {'memory':>7} {'over':>5} {'lost':>5} {'errors':>6} {'others':>6}\n"
     f"{'':26} {'':>5} {'a sec.':>7} {'p50   p95':>13} {'p50   p95':>13} {'CPU ms':>8} {'CPU ms':>9} "
-    f"{'CPU ms':>7} {'MB':>7}"
+    f"{'CPU ms':>7} {'MB':>7} {'':>5} {'':>5} {'':>6} {'cores':>6}"
 )
 
 
@@ -43,7 +43,7 @@ def line(row: Measured) -> str:
     over, lost = ("-" if each is None else str(each) for each in (row.over_target, row.lost))
     text = (
         f"{row.tool:26} {row.users:5} {row.rate:7.1f} {times[0]} {times[1]} {row.server_ms:8.1f} {inside:>9} "
-        f"{client:7.1f} {row.memory:7.0f} {over:>5} {lost:>5} {len(row.errors):6} {row.busy:5.1f}"
+        f"{client:7.1f} {row.memory:7.0f} {over:>5} {lost:>5} {len(row.errors):6} {row.others:6.1f}"
     )
     return "\n".join([text, *(f"    {error:.160}" for error in row.errors[:1])])
 
