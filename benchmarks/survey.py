@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks._survey import database, label_studio, ours, pearmut, potato, rivals, texts
+from benchmarks._survey import database, growth, label_studio, ours, pearmut, potato, rivals, texts
 from benchmarks._survey.load import Measured
 from benchmarks._survey.processes import StartError
 from benchmarks._survey.report import HEADINGS, MANY, Bound, bounds, line, ratios
@@ -41,6 +41,7 @@ def measure_ours(
             homes["PostgreSQL"] = (stack.enter_context(server.database()), server.pid)
         for name, (url, pid) in homes.items():
             installation = ours.Installation(folder / name.lower(), url)
+            installation.set_up()
             installation.fill(pieces, target=TARGET)
             yield from ours.measure(
                 f"Codejury, {name}",
@@ -77,6 +78,7 @@ def measure_rivals(
 def measure(options: argparse.Namespace) -> list[Bound]:
     """Prints what is measured as it comes; the bounds at the end. Raises StartError if Codejury does not run."""
     rows: list[Measured] = []
+    grown: list[Bound] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="codejury-bench-")))
         server = None
@@ -84,6 +86,9 @@ def measure(options: argparse.Namespace) -> list[Bound]:
             server = stack.enter_context(database.running())
         except ServiceError as error:
             print(f"Nothing is measured on PostgreSQL: {error}")
+        if "scale" in options.parts:
+            grown += growth.measure(folder, server, options.rounds)
+            print()
         print(HEADINGS, flush=True)
         parts = {"ours": measure_ours, "rivals": measure_rivals}
         for name in [name for name in parts if name in options.parts]:
@@ -93,7 +98,7 @@ def measure(options: argparse.Namespace) -> list[Bound]:
                     found = line(found)
                 print(found, flush=True)
     print(f"\n{ratios(rows)}\n")
-    return list(bounds(rows))
+    return [*bounds(rows), *grown]
 
 
 def read_options() -> argparse.Namespace:
@@ -105,6 +110,7 @@ def read_options() -> argparse.Namespace:
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"unknown part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
     options.warm, options.seconds = (1.0, 3.0) if options.quick else (2.0, 10.0)
+    options.rounds = 3 if options.quick else 9
     return options
 
 

@@ -90,12 +90,13 @@ def filled(fields: list[dict[str, str]], action: str, choice: int = 0) -> dict[s
 
 
 class Annotator:
-    """Someone who joins by the link and fills in whatever form the page shows."""
+    """Someone who fills in whatever form the page shows: who joins the study, or has a personal `link` already."""
 
-    def __init__(self, browser: Browser, slug: str = SLUG) -> None:
-        self.browser, self.link, self.page = browser, "", ""
+    def __init__(self, browser: Browser, slug: str = SLUG, *, link: str = "") -> None:
+        self.browser, self.link, self.page = browser, link, ""
         self.acknowledged: dict[int, float] = {}
-        self.join(slug)
+        if not link:
+            self.join(slug)
 
     def join(self, slug: str) -> None:
         """Through all steps before the tasks. A server that asks to come more slowly is obeyed."""
@@ -166,27 +167,19 @@ class Installation:
     def manage(self, *command: str) -> str:
         return run([sys.executable, "manage.py", *command], environment=self.environment, cwd=ROOT)
 
-    def fill(self, pieces: list[Piece], *, target: int) -> None:
-        """A helpfulness study of the pieces, open."""
+    def set_up(self) -> None:
         self.manage("migrate", "--verbosity", "0")
         self.manage("collectstatic", "--noinput", "--verbosity", "0")
-        path = self.folder / "snippets.csv"
+
+    def fill(self, pieces: list[Piece], *, target: int, slug: str = SLUG) -> None:
+        """A helpfulness study of the pieces, policy `open`, taking grades."""
+        path = self.folder / f"{slug}.csv"
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["problem", "intent", "system", "code"])
             writer.writerows([each.problem, each.intent, each.system, each.code] for each in pieces)
-        chosen = [
-            "--slug",
-            SLUG,
-            "--protocol",
-            "helpfulness",
-            "--target",
-            str(target),
-            "--seed",
-            "1",
-            "--open",
-        ]
-        self.manage("import_study", str(path), *chosen)
+        chosen = ["--slug", slug, "--protocol", "helpfulness", "--policy", "open", "--target", str(target)]
+        self.manage("import_study", str(path), *chosen, "--seed", "1", "--open")
 
     def command(self) -> list[str]:
         """The image's own command (Dockerfile), on this port."""
