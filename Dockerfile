@@ -20,6 +20,7 @@ COPY metrics metrics
 COPY analysis analysis
 COPY templates templates
 COPY static static
+COPY locale locale
 
 # Static files are part of the image. What the app writes goes to /data; the key that collecting them needs is
 # made in a folder that is gone in the next line.

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils import translation
 
 from annotator.errors import BadInput, CodejuryError
 
@@ -60,7 +62,8 @@ class ErrorAnswers:
             return None
         if "application/json" in request.headers.get("Accept", ""):
             return JsonResponse(error_payload(error), status=error.status)
-        return render(request, "error.html", {"error": error}, status=error.status)
+        with translation.override(getattr(request, "LANGUAGE_CODE", settings.LANGUAGE_CODE)):
+            return render(request, "error.html", {"error": error}, status=error.status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

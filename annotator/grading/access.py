@@ -7,6 +7,8 @@ from datetime import datetime
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotator.errors import Conflict, NotYours
 from annotator.grading import steps
@@ -16,13 +18,24 @@ from annotator.studies.models import Group, Item, Study
 from annotator.studies.protocols import Protocol
 
 CLOSED = {
-    Study.State.DRAFT: "This study has not been opened yet. Please come back later.",
-    Study.State.PAUSED: "This study is paused. Your grades are stored; please come back later.",
-    Study.State.CLOSED: "This study is closed. Your grades are stored. Thank you.",
+    Study.State.DRAFT: gettext_lazy("This study has not been opened yet. Please come back later."),
+    Study.State.PAUSED: gettext_lazy("This study is paused. Please come back later."),
+    Study.State.CLOSED: gettext_lazy("This study is closed. Thank you."),
 }
 # Each page asks for few columns: naming them is what Django spends most of a query's time on.
 PERSON = (
-    *("number", "token", "step", "practised", "handed", "graded", "skipped", "checks", "failed_checks", "stopped_at"),
+    *(
+        "number",
+        "token",
+        "step",
+        "practised",
+        "handed",
+        "graded",
+        "skipped",
+        "checks",
+        "failed_checks",
+        "stopped_at",
+    ),
     *("study__slug", "study__title", "study__state", "study__policy", "study__target", "study__seed"),
     *("study__item_count", "study__protocol_version"),
 )
@@ -34,14 +47,14 @@ JUDGED = (
     *("snippet__problem__image", "snippet__problem__image_alt"),
 )
 """What a page needs of an item."""
-TOO_LATE = "The time for this study is over. Your grades are stored. Thank you."
+TOO_LATE = gettext_lazy("The time for this study is over. Thank you.")
 
 
 def get_study_to_join(slug: str) -> Study:
     try:
         return Study.objects.get(slug=slug)
     except Study.DoesNotExist:
-        raise NotYours("There is no such study. Please check the link.") from None
+        raise NotYours(_("There is no such study. Please check the link.")) from None
 
 
 def get_annotator(token: str) -> Annotator:
@@ -50,15 +63,15 @@ def get_annotator(token: str) -> Annotator:
         known = Annotator.objects.select_related("study").only(*PERSON, "study__protocol")
         return known.get(token=token, origin=Annotator.Origin.JOINED, revoked_at=None)
     except Annotator.DoesNotExist:
-        raise NotYours("This link is not known. Please check that you copied all of it.") from None
+        raise NotYours(_("This link is not known. Please check that you copied all of it.")) from None
 
 
 def why_closed(study: Study, now: datetime | None = None) -> str:
     """A kind sentence where nothing is handed out now; "" where the study is open."""
     if study.state != Study.State.OPEN:
-        return CLOSED[Study.State(study.state)]
+        return str(CLOSED[Study.State(study.state)])
     deadline = study.read_protocol().deadline
-    return TOO_LATE if deadline is not None and (now or timezone.now()) >= deadline else ""
+    return str(TOO_LATE) if deadline is not None and (now or timezone.now()) >= deadline else ""
 
 
 def check_open(study: Study) -> None:

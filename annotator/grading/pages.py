@@ -94,7 +94,7 @@ def instructions(request: HttpRequest, person: Annotator, *, again: bool) -> Htt
     protocol: Protocol = context["protocol"]
     context |= {
         "paragraphs": display.paragraphs(protocol.instructions),
-        "question": protocol.scaled[0],
+        "questions": [question_of(each, "A", {}) for each in steps.scaled_of(protocol.pages[0])],
         "example": None if protocol.example is None else example_of(protocol, protocol.example),
         "again": again,
     }
@@ -107,10 +107,15 @@ def example_of(protocol: Protocol, example: Example) -> dict[str, Any]:
     codes = [{"title": protocol.snippet_heading, "html": own}]
     if example.reference:
         other = display.code_html(example.reference.strip("\n"), example.language)
-        titles = (f"{protocol.snippet_heading} A", f"{protocol.snippet_heading} B")
+        codes = [
+            {"title": f"{protocol.snippet_heading} A", "html": own},
+            {"title": f"{protocol.snippet_heading} B", "html": other},
+        ]
         if protocol.show == "score":
-            titles = (protocol.snippet_heading, protocol.reference_heading)
-        codes = [{"title": titles[0], "html": own}, {"title": titles[1], "html": other}]
+            codes = [
+                {"title": protocol.reference_heading, "html": other},
+                {"title": protocol.snippet_heading, "html": own},
+            ]
     return {
         "example": example,
         "intent": problem_text(protocol, example.intent, example.language),
@@ -150,15 +155,15 @@ def practice_result(request: HttpRequest, person: Annotator, number: int) -> Htt
     given = dict(rows.filter(question__startswith=f"{number}.").values_list("question", "text"))
     results = []
     for question in protocol.scaled:
-        right = (example.expected or {}).get(question.key, ())
+        right = sorted((example.expected or {}).get(question.key, ()))
         text = given.get(f"{number}.{question.key}", "")
         value = float(text) if text else None
         results.append(
             {
                 "text": display.question_text(question.text, "A"),
                 "given": "" if value is None else (question.label(value) or text),
-                "right": [question.label(each) or f"{each:g}" for each in right],
-                "fits": value in right if right else None,
+                "right": _in_words(question, right),
+                "fits": bool(right) and value is not None and _fits(question, value, right),
             }
         )
     context |= {
@@ -168,6 +173,17 @@ def practice_result(request: HttpRequest, person: Annotator, number: int) -> Htt
         "results": results,
     }
     return render(request, "grading/practice_result.html", context)
+
+
+def _fits(question: Question, value: float, right: list[float]) -> bool:
+    """Whether a practice answer is one of the right ones, on a slider between the lowest and the highest of them."""
+    return right[0] <= value <= right[-1] if question.kind == "slider" else value in right
+
+
+def _in_words(question: Question, right: list[float]) -> str:
+    if question.kind == "slider":
+        return "–".join(dict.fromkeys(f"{each:g}" for each in right[:1] + right[-1:]))
+    return " / ".join(question.label(each) or f"{each:g}" for each in right)
 
 
 def question_of(question: Question, side: str, typed: Mapping[str, str]) -> dict[str, Any]:
@@ -206,9 +222,9 @@ def task(
         typed = None  # it was typed on another page
     if changing is not None:
         stored = held.grades.values_list("question", "value")
-        typed = {f"value-{key}": f"{value:g}" for key, value in stored}
+        typed = {f"value-{key}": f"{value:.12g}" for key, value in stored}
     elif due.revision and not error:
-        error = _("Please look at this one again: it asks for a particular answer.")
+        error = _("Please look at this one again, then answer once more.")
     problem = held.item.snippet.problem
     context |= {
         "sequence": held.sequence,

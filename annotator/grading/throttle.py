@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict, deque
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from annotator.errors import TooMany
 
@@ -26,7 +27,7 @@ def check_rate(address: str) -> None:
         while times and times[0] < now - WINDOW:
             times.popleft()
         if len(times) >= settings.JOINS_PER_MINUTE:
-            raise TooMany("Too many people started from here at once. Please try again in a minute.")
+            raise TooMany(_("Too many people started from here at once. Please try again in a minute."))
         times.append(now)
         while len(_seen) > MOST_ADDRESSES:
             _seen.popitem(last=False)

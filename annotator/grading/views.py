@@ -13,6 +13,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -22,7 +23,7 @@ from annotator.grading.actions.people import External
 from annotator.grading.models import Annotator
 from annotator.studies.models import Study
 
-WRONG_ACTION = "The page sent something unknown. Please reload it."
+WRONG_ACTION = gettext_lazy("The page sent something unknown. Please reload it.")
 EXTERNAL = {
     "id": ("PROLIFIC_PID", "workerId"),
     "study": ("STUDY_ID", "hitId"),
@@ -51,7 +52,8 @@ def health(request: HttpRequest) -> HttpResponse:
 def join(request: HttpRequest, slug: str) -> HttpResponse:
     """The open link. GET creates nothing; POST makes a person, whose cookie finds back to their link."""
     study = access.get_study_to_join(slug)
-    with translation.override(study.read_protocol().language):
+    request.LANGUAGE_CODE = study.read_protocol().language
+    with translation.override(request.LANGUAGE_CODE):
         given = request.POST if request.method == "POST" else request.GET
         external = External(**{name: _first(given, known) for name, known in EXTERNAL.items()})
         before = _joined_before(request, study)
@@ -114,7 +116,8 @@ def personal(view: View) -> View:
     @never_cache
     def wrapped(request: HttpRequest, token: str, **rest: Any) -> HttpResponseBase:
         person = access.get_annotator(token)
-        with translation.override(person.study.read_protocol().language):
+        request.LANGUAGE_CODE = person.study.read_protocol().language  # of the page of an error, too
+        with translation.override(request.LANGUAGE_CODE):
             return view(request, person, **rest)
 
     return wrapped
@@ -144,7 +147,7 @@ def do(request: HttpRequest, person: Annotator) -> HttpResponse:
         "stop": stop,
     }
     if action not in known:
-        raise BadInput(WRONG_ACTION)
+        raise BadInput(str(WRONG_ACTION))
     return known[action](request, person)
 
 
@@ -188,7 +191,7 @@ def give_back(request: HttpRequest, person: Annotator) -> HttpResponse:
     """Skip the item, or report that it is broken."""
     form = forms.SequenceForm(request.POST)
     if not form.is_valid():
-        raise BadInput(WRONG_ACTION)
+        raise BadInput(str(WRONG_ACTION))
     if request.POST["action"] == "broken":
         actions.report_broken(person, form.cleaned_data["sequence"], form.cleaned_data["text"])
     else:
@@ -207,7 +210,7 @@ def answer(request: HttpRequest, person: Annotator) -> HttpResponse:
     step = request.POST.get("step", "")
     asks = {steps.BACKGROUND: protocol.background, steps.FEEDBACK: protocol.feedback}.get(step)
     if asks is None:
-        raise BadInput(WRONG_ACTION)
+        raise BadInput(str(WRONG_ACTION))
     try:
         actions.answer(person, step, forms.read_answers(asks, request.POST))
     except BadInput as error:
@@ -218,7 +221,7 @@ def answer(request: HttpRequest, person: Annotator) -> HttpResponse:
 def practise(request: HttpRequest, person: Annotator) -> HttpResponse:
     form = forms.SequenceForm(request.POST)
     if not form.is_valid():
-        raise BadInput(WRONG_ACTION)
+        raise BadInput(str(WRONG_ACTION))
     number = form.cleaned_data["sequence"] - 1
     values = forms.read_values(person.study.read_protocol().questions, request.POST)
     actions.practise(person, number, {key: f"{value:g}" for key, value in values.items()})

@@ -4,43 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 
 from annotator.grading.models import Annotator, Assignment, Grade
+from annotator.studies.actions import close_study, open_study
 from annotator.studies.models import Problem, Snippet
 from tests.browser.conftest import OpenPage, Watch
-from tests.browser.helpers import DESK, PHONE, WIDE, assert_accessible, shoot
+from tests.browser.helpers import DESK, PHONE, WIDE, assert_accessible, assert_fits, inspect
+from tests.browser.walk import grade_by_keys, saved, start
 from tests.factories import make_study
 
 WIDE_CODE = "\n".join(f"value_{number} = compute({'argument, ' * 20})" for number in range(40))
-
-
-def start(page: Page, slug: str = "study") -> str:
-    """Join, agree, read the instructions; returns the personal link at the first item."""
-    page.goto(f"/join/{slug}/")
-    page.get_by_role("button", name="Start").click()
-    page.get_by_role("button", name="I agree, start").click()
-    page.get_by_role("button", name="Start grading").click()
-    expect(page.get_by_role("radio").first).to_be_attached()
-    return page.url
-
-
-def saved(page: Page) -> None:
-    expect(page.locator("#saved")).to_have_text("Saved")
-
-
-def grade_by_keys(page: Page, value: int) -> None:
-    sequence = page.locator("input[name=sequence]").input_value()
-    page.keyboard.press(str(value))
-    page.keyboard.press("Enter")
-    expect(page.locator("input[name=sequence]")).not_to_have_value(sequence)
-    saved(page)
 
 
 def held_code() -> str:
@@ -74,7 +53,7 @@ def test_stop_and_come_back(page: Page) -> None:
     page.get_by_label("Tired of it").check()
     page.get_by_label("In your words").fill("enough for today")
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_text("You graded 1 snippet.")).to_be_visible()
+    expect(page.get_by_text("You did one task.")).to_be_visible()
     assert Annotator.objects.get().stop_reason == "tired: enough for today"
     page.get_by_role("button", name="Grade some more").click()
     expect(page.locator(".snippet pre.code")).to_be_visible()
@@ -98,77 +77,6 @@ def test_without_javascript_everything_works(open_page: OpenPage, watch: Watch) 
     save.click()
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
     assert list(Grade.objects.order_by("pk").values_list("value", flat=True)) == [3, 0]
-
-
-def test_an_answer_given_offline_is_stored_once(page: Page, watch: Watch) -> None:
-    watch.allow_console_errors = True
-    make_study()
-    start(page)
-    page.context.set_offline(True)
-    page.keyboard.press("2")
-    page.keyboard.press("Enter")
-    expect(page.locator("#saved")).to_have_text("Not saved yet: trying again")
-    expect(page.get_by_role("button", name="Save and next")).to_be_disabled()
-    page.keyboard.press("4")  # what is on its way does not change any more
-    assert not Grade.objects.exists()
-    page.context.set_offline(False)
-    saved(page)
-    assert [grade.value for grade in Grade.objects.all()] == [2]
-
-
-def test_an_answer_whose_receipt_was_lost_is_stored_once(page: Page, watch: Watch) -> None:
-    watch.allow_console_errors = True
-    make_study()
-    start(page)
-    lost: list[str] = []
-
-    def lose_the_first(route: Route) -> None:
-        if route.request.method == "POST" and not lost:
-            lost.append(route.request.post_data or "")
-            route.fetch(max_redirects=0)
-            route.abort()
-        else:
-            route.continue_()
-
-    page.route("**/a/**", lose_the_first)
-    page.keyboard.press("3")
-    page.keyboard.press("Enter")
-    saved(page)
-    assert lost
-    assert [grade.value for grade in Grade.objects.all()] == [3]
-    assert Assignment.objects.count() == 2
-
-
-def test_an_answer_that_did_not_leave_is_sent_by_the_next_visit(page: Page, watch: Watch) -> None:
-    watch.allow_console_errors = True
-    make_study()
-    link = start(page)
-    page.context.set_offline(True)
-    page.keyboard.press("1")
-    page.keyboard.press("Enter")
-    expect(page.locator("#saved")).to_have_text("Not saved yet: trying again")
-    page.on("dialog", lambda dialog: dialog.accept())
-    again = page.context.new_page()
-    page.goto("about:blank")  # its script ends while it is offline still: it cannot send at the last moment
-    page.close()
-    page.context.set_offline(False)
-    again.goto(link)
-    saved(again)
-    assert [grade.value for grade in Grade.objects.all()] == [1]
-    again.reload()
-    expect(again.locator("#saved")).to_have_text("")
-    assert Grade.objects.count() == 1
-
-
-def test_a_lost_cookie_loses_no_answer(page: Page, watch: Watch) -> None:
-    watch.allow_console_errors = True
-    make_study()
-    start(page)
-    page.context.clear_cookies()
-    page.keyboard.press("3")
-    page.keyboard.press("Enter")
-    saved(page)
-    assert [grade.value for grade in Grade.objects.all()] == [3]
 
 
 def test_keys_do_nothing_by_accident(page: Page) -> None:
@@ -216,62 +124,6 @@ def test_the_dress_of_the_code_is_remembered(page: Page) -> None:
     expect(page.get_by_role("button", name="Wrap")).to_have_attribute("aria-pressed", "true")
 
 
-def narrow(page: Page) -> None:
-    """The page itself never scrolls sideways: what is wide scrolls in a box of its own."""
-    extra = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert extra <= 0, page.url
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("device", ["desk", "phone"])
-def test_each_page_is_accessible_and_fits(
-    open_page: OpenPage, watch: Watch, scheme: str, device: str
-) -> None:
-    watch.allow_console_errors = True  # a 404 is looked at
-    make_study(problems=3, systems=("a",), references=0)
-    Snippet.objects.update(code=WIDE_CODE)
-    options: dict[str, Any] = {"color_scheme": scheme} | ({"viewport": PHONE} if device == "phone" else {})
-    page = open_page(**options)
-
-    def check(name: str) -> None:
-        narrow(page)
-        assert_accessible(page)
-        shoot(page, f"{name}-{scheme}-{device}")
-
-    for path, name in (
-        ("/", "home"),
-        ("/nowhere/", "404"),
-        ("/join/none/", "error"),
-        ("/join/study/", "join"),
-    ):
-        page.goto(path)
-        check(name)
-    for button, name in (("Start", "consent"), ("I agree, start", "instructions"), ("Start grading", "task")):
-        page.get_by_role("button", name=button).click()
-        page.wait_for_load_state()
-        check(name)
-    page.keyboard.press("Enter")
-    check("task-error")
-    page.keyboard.press("3")
-    check("task-chosen")
-    page.keyboard.press("?")
-    check("keys")
-    page.keyboard.press("Escape")
-    link = page.url
-    for step in ("pause", "instructions"):
-        page.goto(link + step + "/")
-        check(step)
-    Assignment.objects.update(state=Assignment.State.RELEASED)
-    page.goto(link)
-    expect(page.get_by_role("heading", name="Welcome back")).to_be_visible()
-    check("continue")
-    page.get_by_role("button", name=re.compile("grading")).click()
-    page.goto(link + "pause/")
-    page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
-    check("thanks")
-
-
 def test_single_keys_can_be_turned_off(page: Page) -> None:
     make_study()
     start(page)
@@ -317,7 +169,7 @@ def test_problem_code_and_buttons_have_room(
     page = open_page(viewport=viewport)
     start(page)
     page.wait_for_load_state("networkidle")
-    narrow(page)
+    assert_fits(page)
     for name in ("#problem", ".snippet pre.code", "#grade") + (("#problem img",) if picture else ()):
         box = page.locator(name).bounding_box()
         assert box is not None
@@ -329,3 +181,74 @@ def test_problem_code_and_buttons_have_room(
         box = page.get_by_role("button", name="Save and next").bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= viewport["height"]
+
+
+def test_each_page_is_accessible_and_fits(open_page: OpenPage, watch: Watch) -> None:
+    watch.allow_console_errors = True  # a 404 is looked at
+    study = make_study(problems=3, systems=("a",), references=0)
+    Snippet.objects.update(code=WIDE_CODE)
+    page = open_page(reduced_motion="reduce")
+    for path, name in (
+        ("/", "home"),
+        ("/nowhere/", "404"),
+        ("/join/none/", "error"),
+        ("/a/not-a-token/", "error-link"),
+        ("/join/study/", "join"),
+    ):
+        page.goto(path)
+        inspect(page, name)
+    start(page)
+    page.keyboard.press("Enter")
+    inspect(page, "task-error")
+    page.keyboard.press("3")
+    inspect(page, "task-chosen")
+    page.keyboard.press("?")
+    inspect(page, "keys")
+    page.keyboard.press("Escape")
+    link = page.url
+    for step in ("pause", "instructions"):
+        page.goto(link + step + "/")
+        inspect(page, step)
+    page.goto("/join/study/")
+    inspect(page, "join-again")
+    Assignment.objects.update(state=Assignment.State.RELEASED)
+    page.goto(link)
+    expect(page.get_by_role("heading", name="Welcome back")).to_be_visible()
+    inspect(page, "welcome")
+    close_study(study)
+    page.goto(link)
+    expect(page.locator("main[data-step=closed]")).to_have_count(1)
+    inspect(page, "closed")
+    open_study(study)
+    page.goto(link + "pause/")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    inspect(page, "thanks")
+
+
+FOCUSED = """() => {
+    const part = document.activeElement;
+    const shown = part.closest(".option") || part;
+    const style = getComputedStyle(shown);
+    return [part.id || part.value || part.matches("pre") && "code" || part.textContent.trim().split("\\n")[0],
+        style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2];
+}"""
+
+
+def test_the_tab_key_goes_through_the_page_in_order_and_is_seen(page: Page) -> None:
+    make_study()
+    start(page)
+    page.reload()
+    order, unseen = [], []
+    for _ in range(13):
+        page.keyboard.press("Tab")
+        name, seen = page.evaluate(FOCUSED)
+        order.append(name)
+        if not seen:
+            unseen.append(name)
+    assert not unseen
+    assert order == [
+        *["To the content", "Pause or stop", "problem", "wrap", "smaller", "larger"],
+        *["code", "0", "grade", "skip", "keys", "Read the instructions again"],
+        "Is something broken here?",
+    ]

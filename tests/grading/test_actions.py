@@ -159,7 +159,7 @@ def test_skip_gives_the_slot_back_and_the_item_never_returns() -> None:
     assert actions.hand_out(annotator) is None
     annotator.refresh_from_db()
     assert annotator.step == steps.THANKS
-    with pytest.raises(Conflict, match="skipped this snippet"):
+    with pytest.raises(Conflict, match="skipped this one"):
         answer(annotator, assignment)
     check_counts()
 

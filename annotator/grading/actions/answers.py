@@ -9,6 +9,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access, steps
@@ -17,7 +19,7 @@ from annotator.grading.models import Annotator, Answer, Assignment, Grade, Grade
 from annotator.studies.models import Study
 from annotator.studies.protocols import Protocol, Question
 
-DAMAGED = "The form was damaged on its way. Please reload the page and answer again."
+DAMAGED = gettext_lazy("The form was damaged on its way. Please reload the page and answer again.")
 MAX_COMMENT = 5000
 
 
@@ -59,7 +61,7 @@ def submit(
     """
     question = question or next(iter(answers), "")
     if key != submission_key(annotator, sequence, question, revision):
-        raise BadInput(DAMAGED)
+        raise BadInput(str(DAMAGED))
     now = timezone.now()
     with transaction.atomic():
         annotator = pool.lock_annotator(annotator)
@@ -67,7 +69,7 @@ def submit(
         assignment = pool.lock_assignment(annotator, sequence)
         page = steps.page_of(protocol, question)
         if page is None:
-            raise BadInput(DAMAGED)
+            raise BadInput(str(DAMAGED))
         answered = access.answered_questions(assignment)
         came = any(each.key in answered for each in steps.scaled_of(page))
         if came and GradeRevision.objects.filter(submission_key=key).exists():
@@ -75,10 +77,12 @@ def submit(
         due = _due(annotator, assignment, protocol, answered, (question, revision))
         if steps.off_scale(due, answers):
             one = len(due.scaled) == 1
-            raise BadInput("Please choose one of the answers." if one else "Please answer each question.")
+            raise BadInput(
+                _("Please choose one of the answers.") if one else _("Please answer each question.")
+            )
         seconds = _seconds(assignment, answered, now)
         if seconds < protocol.minimum_seconds and not revision:
-            raise BadInput("That was very fast. Please look at it once more, then save again.")
+            raise BadInput(_("That was very fast. Please look at it once more, then save again."))
         late = assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED)
         if late:
             pool.take_back(assignment)
@@ -101,8 +105,10 @@ def _replay(
         stored, sent = first.get(question.key), answers.get(question.key)
         if stored is not None and sent is not None and sent != stored:
             raise Conflict(
-                f"Your answer {_shown(question, stored)} is stored already. The page now sent "
-                f"{_shown(question, sent)}: the first one stands."
+                _(
+                    "Your answer %(stored)s is stored already. The page now sent %(sent)s: the first one stands."
+                )
+                % {"stored": _shown(question, stored), "sent": _shown(question, sent)}
             )
     return Submitted(grades, replayed=True)
 
@@ -124,7 +130,7 @@ def _due(
     if not (in_hand and annotator.study.state in (Study.State.OPEN, Study.State.PAUSED)):
         access.check_open(annotator.study)  # what is in hand is taken, even after the deadline
     if assignment.state == Assignment.State.SKIPPED:
-        raise Conflict("You skipped this snippet before: this answer to it was not stored.")
+        raise Conflict(_("You skipped this one before: the answer to it was not stored."))
     if assignment.state != Assignment.State.GRADED:
         due = access.get_due(protocol, assignment, answered)
         if due is not None and (due.key, due.revision) == sent:
@@ -132,7 +138,9 @@ def _due(
     change = access.get_changeable(annotator)
     if change is not None and change[0].pk == assignment.pk and (change[1].key, change[1].revision) == sent:
         return change[1]
-    raise Conflict("This was answered already: the answer that came first is stored.")
+    if assignment.state == Assignment.State.GRADED:
+        raise Conflict(_("This one was dealt with already: the answer that came first is stored."))
+    raise Conflict(_("This question was answered already: the answer that came first is stored."))
 
 
 def _seconds(assignment: Assignment, answered: Mapping[str, datetime | None], now: datetime) -> float:

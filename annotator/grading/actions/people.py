@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from annotator.errors import Conflict
 from annotator.grading import access, steps
@@ -18,7 +19,7 @@ from annotator.grading.models import Annotator, Answer
 from annotator.studies.models import Study
 from annotator.studies.protocols import Protocol
 
-JOINED_BEFORE = (
+JOINED_BEFORE = gettext_lazy(
     "Somebody with this participant id has started this study already. If that was you, open your personal link, "
     "or this page in the browser in which you started."
 )
@@ -46,7 +47,7 @@ def join(study: Study, join_key: str, external: External | None = None) -> Annot
         if known:
             return known
         if external.id and study.annotators.filter(external_id=external.id).exists():
-            raise Conflict(JOINED_BEFORE)
+            raise Conflict(str(JOINED_BEFORE))
         number = (study.annotators.aggregate(last=Max("number"))["last"] or 0) + 1
         return Annotator.objects.create(
             study=study,

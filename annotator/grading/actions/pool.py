@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access
@@ -40,7 +41,7 @@ def lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
     mine = locking.only(*ASSIGNMENT, *(f"item__{name}" for name in ITEM))
     assignment = mine.filter(annotator=annotator, sequence=sequence).first()
     if assignment is None:
-        raise BadInput("The form was damaged on its way. Please reload the page and answer again.")
+        raise BadInput(gettext("The form was damaged on its way. Please reload the page and answer again."))
     assignment.annotator = annotator
     return assignment
 
@@ -90,7 +91,7 @@ def take_open_item(annotator: Annotator, sequence: int) -> Item | None:
             return item
         if not free.exists():
             return None
-    raise Conflict("Many people are asking for a snippet at once. Please try again in a moment.")
+    raise Conflict(gettext("Many people are asking for a task at once. Please try again in a moment."))
 
 
 def take(item: Item) -> None:
@@ -119,7 +120,7 @@ def take_back(assignment: Assignment) -> None:
     item = Item.objects.select_for_update(no_key=True).get(pk=assignment.item_id)
     seen = person.assignments.filter(Assignment.SEEN).exclude(pk=assignment.pk)
     if seen.filter(item=item).exists():
-        raise Conflict("You were given this snippet anew. Please answer on the page that is open now.")
+        raise Conflict(gettext("This one was given to you anew. Please answer on the page that is open now."))
     one_of_each = person.study.policy == Study.Policy.BALANCED and item.group_id is not None
     assignment.surplus = (item.target is not None and item.taken >= item.target) or (
         one_of_each and seen.filter(item__group=item.group_id).exists()

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access, steps
@@ -18,7 +20,7 @@ from annotator.studies.protocols import Protocol
 
 MAX_EXPIRED_A_TIME = 20
 """Expired holds returned to the pool at each hand-out: enough to keep up, few enough to cost nothing."""
-NOT_YET = "Please go through the pages before the tasks first."
+NOT_YET = gettext_lazy("Please go through the pages before the tasks first.")
 
 
 def start(annotator: Annotator) -> Assignment | None:
@@ -31,7 +33,7 @@ def start(annotator: Annotator) -> Assignment | None:
         if annotator.step == steps.INSTRUCTIONS:
             annotator.step = steps.step_after(protocol, steps.INSTRUCTIONS)
         elif annotator.step in steps.BEFORE_TASKS:
-            raise Conflict(NOT_YET)
+            raise Conflict(str(NOT_YET))
         elif annotator.step != steps.TASKS:
             annotator.step, annotator.stopped_at = _resumed(annotator, protocol), None
         annotator.save(update_fields=["step", "stopped_at"])
@@ -111,7 +113,7 @@ def skip(annotator: Annotator, sequence: int) -> None:
     with transaction.atomic():
         annotator = pool.lock_annotator(annotator)
         if not annotator.study.read_protocol().skip:
-            raise BadInput("Items cannot be skipped in this study.")
+            raise BadInput(_("Nothing can be skipped in this study."))
         _give_back(annotator, sequence)
 
 
