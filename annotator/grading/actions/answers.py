@@ -71,7 +71,8 @@ def submit(
         if page is None:
             raise BadInput(str(DAMAGED))
         answered = access.answered_questions(assignment)
-        if question in answered and GradeRevision.objects.filter(submission_key=key).exists():
+        came = any(each.key in answered for each in steps.scaled_of(page))
+        if came and GradeRevision.objects.filter(submission_key=key).exists():
             return _replay(assignment, page, revision, answers)
         due = _due(annotator, assignment, protocol, answered, (question, revision))
         if steps.off_scale(due, answers):
