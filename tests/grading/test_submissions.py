@@ -185,7 +185,7 @@ def test_two_tabs(walker: Walker) -> None:
     assert post(walker, form_of(page) | {"action": "skip"}).status_code == 302
     answer = post(walker, form_of(page, quality="1"))
     assert answer.status_code == 409
-    assert "You skipped this" in text_of(answer)
+    assert "You skipped this one before" in text_of(answer)
     assert stored() == [("quality", 2.0, True)]
     nothing_drifted()
 
@@ -339,7 +339,7 @@ def test_an_old_form_of_an_item_that_was_given_anew(walker: Walker) -> None:
     assert page.grade_form.fields["sequence"].value == "2"
     answer = post(walker, old)
     assert answer.status_code == 409
-    assert "You were given this" in text_of(answer)
+    assert "This one was given to you anew" in text_of(answer)
     assert stored() == []
     assert post(walker, form_of(page, quality="1")).status_code == 302
     assert post(walker, old).status_code == 409
@@ -423,7 +423,7 @@ def test_a_closed_study(walker: Walker) -> None:
     study_actions.close_study(study)
     answer = post(walker, form)
     assert answer.status_code == 409
-    assert "This study is closed. Your grades are stored." in text_of(answer)
+    assert "This study is closed." in text_of(answer)
     assert post(walker, before).status_code == 302
     assert post(walker, before | {"value-quality": "0"}).status_code == 409
     assert post(walker, form | {"action": "next"}).status_code in (302, 409)

@@ -89,8 +89,8 @@ def submit(
         page_time = (round(seconds, 3), _active(active_seconds, seconds))
         grades = _store(assignment, due, answers, key, now, protocol, page_time)
         _comment(assignment, due, comments or {})
-        answered = {*answered, *(grade.question for grade in grades)}
-        _count(annotator, assignment, protocol, now, answered, late=late)
+        done = {*answered, *(grade.question for grade in grades)}
+        _count(annotator, assignment, protocol, now, done, late=late)
     return Submitted(grades, replayed=False)
 
 
