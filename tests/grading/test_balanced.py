@@ -64,7 +64,8 @@ def work_through(desk: Desk, crowd: int, *, leaving: int = 0, extra: int = 0) ->
     rng = random.Random(f"{desk.seed} {crowd}")
     leavers = rng.sample(range(1, PEOPLE + 1), leaving)
     leaves_after = {person: rng.randrange(TASKS) for person in leavers}
-    coming, here = list(range(1, PEOPLE + extra + 1)), []
+    coming = list(range(1, PEOPLE + extra + 1))
+    here: list[int] = []
     while coming or here:
         while coming and len(here) < crowd:
             here.append(coming.pop(0))
@@ -184,7 +185,9 @@ class Office(Desk):
         super().__init__(study.seed)
         self.study = study
         self.people: dict[int, Annotator] = {}
-        pairs = Item.objects.filter(study=study).values_list("pk", "snippet__problem__key", "snippet__system__name")
+        pairs = Item.objects.filter(study=study).values_list(
+            "pk", "snippet__problem__key", "snippet__system__name"
+        )
         self.pairs = {pk: (int(problem[1:]), int(system[1:])) for pk, problem, system in pairs}
 
     def person(self, number: int) -> Annotator:
@@ -312,7 +315,9 @@ def test_emptiest_has_the_most_open_slots_and_comes_first_from_the_entry(
 
 
 @given(st.integers(0, 2**63 - 1), st.integers(1, 10_000), st.lists(draw, max_size=40))
-def test_the_order_in_a_set_is_a_permutation_that_needs_no_order(seed: int, number: int, draws: list[int]) -> None:
+def test_the_order_in_a_set_is_a_permutation_that_needs_no_order(
+    seed: int, number: int, draws: list[int]
+) -> None:
     order = order_in_set(seed, number, draws)
     assert sorted(order) == list(range(len(draws)))
     handed = [draws[place] for place in order]

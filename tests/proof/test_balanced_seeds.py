@@ -46,7 +46,9 @@ def test_fifty_sets_fill_every_slot_of_every_seed() -> None:
     """The sets alone, reserved in the database: no slot is left, none is taken twice."""
     study = make_balanced()
     people = [
-        Annotator.objects.create(study=study, number=number, pseudonym=f"p{number}", token=f"{number}", step="tasks")
+        Annotator.objects.create(
+            study=study, number=number, pseudonym=f"p{number}", token=f"{number}", step="tasks"
+        )
         for number in range(1, PEOPLE + 1)
     ]
     for seed in SEEDS:
