@@ -39,7 +39,7 @@ class Crowd:
 
     def join(self, threads: list[threading.Thread] | None = None) -> None:
         for thread in self.threads if threads is None else threads:
-            thread.join(timeout=180)
+            thread.join(timeout=300)
             assert not thread.is_alive(), "a walker does not come to an end"
         if self.errors:
             raise ExceptionGroup("walkers failed", self.errors)
@@ -76,7 +76,7 @@ def exhaust(served: Served, slug: str, habits: list[Habits], *, returning: int =
             return
         old = walker.page
         if place == 0:
-            over.wait(180)
+            over.wait(300)
         else:
             time.sleep(LATE_SECONDS * (1 + walker.random.random()))
         walker.grade(old=old)

@@ -129,7 +129,7 @@ class Habits:
     """Leaves for good, with the next item in hand, after so many answers."""
     stops_after: int | None = None
     """Says "stop now" after so many answers."""
-    patience: float = 90.0
+    patience: float = 240.0
     """Seconds after which a server that does not answer, or a survey that does not end, is an error."""
 
 

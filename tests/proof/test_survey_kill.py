@@ -27,7 +27,7 @@ from tests.swarm import Crowd, Gate
 from tests.walker import Habits, Walker
 
 PEOPLE, PROBLEMS, TARGET = 16, 1000, 2
-MORE = 120
+MORE = 80
 """Answers between a restart and the next kill: at least so many, and less than twice as many."""
 ROUNDS = 2
 """How often each kind of kill comes."""
