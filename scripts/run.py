@@ -48,15 +48,18 @@ def leave(number: int, frame: types.FrameType | None) -> None:
 
 
 @contextlib.contextmanager
-def with_services() -> Iterator[dict[str, str]]:
-    """Starts PostgreSQL and Redis; gives the environment of tests that insist on real services."""
+def with_services(*, durable: bool = False) -> Iterator[dict[str, str]]:
+    """Starts PostgreSQL and Redis; gives the environment of tests that insist on real services.
+
+    With `durable` PostgreSQL waits for the disk, as in production.
+    """
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, leave)
     try:
         missing = install.ensure()
         if missing:
             sys.exit("\n".join(["The tests need real services:", *missing]))
-        with services.running() as urls:
+        with services.running(durable=durable) as urls:
             yield urls | {"CODEJURY_REQUIRE_SERVICES": "1", "PYTHONUNBUFFERED": "1"}
     except services.ServiceError as error:
         sys.exit(str(error))

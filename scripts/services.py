@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -159,23 +160,62 @@ def server(command: list[str], folder: Path, answers: Any, **options: Any) -> It
             process.wait()
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """The data of a PostgreSQL server, which may be started on it, killed and started again."""
+
+    binaries: Path
+    folder: Path
+    owner: dict[str, Any]
+    port: int
+    url: str
+
+    def command(self, *, durable: bool) -> list[str]:
+        """The server's command; unless `durable`, it never waits for the disk."""
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "port": str(self.port),
+            "unix_socket_directories": "",
+            "fsync": "on" if durable else "off",
+            "full_page_writes": "on" if durable else "off",
+            "max_connections": "200",
+        }
+        settings = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        return [str(self.binaries / "postgres"), "-D", str(self.folder / "data"), *settings]
+
+    @contextlib.contextmanager
+    def running(self, *, durable: bool) -> Iterator[None]:
+        command = self.command(durable=durable)
+        with server(command, self.folder, lambda: postgres_answers(self.url), **self.owner):
+            yield
+
+    def server_pid(self) -> int:
+        """The server's first process, by its own note."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
+
 @contextlib.contextmanager
-def postgres() -> Iterator[str]:
-    """A PostgreSQL of its own; gives the address of an empty database in it."""
+def cluster(port: int | None = None) -> Iterator[Cluster]:
+    """An empty cluster in a folder of its own, removed at the end; no server runs on it yet."""
     binaries = find_postgres()
     if binaries is None:
         raise ServiceError("PostgreSQL is not installed here. " + HOW_TO_GET["postgresql"])
-    owner, password, port = unprivileged_user(), secrets.token_hex(12), free_port()
+    owner, password, port = unprivileged_user(), secrets.token_hex(12), port or free_port()
     with own_folder("postgresql", owner) as folder:
         secret = folder / "password"
         secret.write_text(password)
         if owner:
             os.chown(secret, owner["user"], owner["group"])
-        data = folder / "data"
         made = subprocess.run(
             [
-                *[str(binaries / "initdb"), f"--pgdata={data}", "--username=codejury", f"--pwfile={secret}"],
-                *["--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync"],
+                *[str(binaries / "initdb"), f"--pgdata={folder / 'data'}", "--username=codejury"],
+                *[
+                    f"--pwfile={secret}",
+                    "--auth=scram-sha-256",
+                    "--encoding=UTF8",
+                    "--no-locale",
+                    "--no-sync",
+                ],
             ],
             cwd=folder,
             capture_output=True,
@@ -185,21 +225,18 @@ def postgres() -> Iterator[str]:
         )
         if made.returncode:
             raise ServiceError(f"initdb failed:\n{made.stdout}{made.stderr}")
-        # Nothing here outlives the tests, so nothing waits for the disk.
-        options = {
-            "listen_addresses": "127.0.0.1",
-            "port": str(port),
-            "unix_socket_directories": "",
-            "fsync": "off",
-            "full_page_writes": "off",
-            "max_connections": "200",
-        }
-        command = [str(binaries / "postgres"), "-D", str(data)]
-        for name, value in options.items():
-            command += ["-c", f"{name}={value}"]
         url = f"postgres://codejury:{password}@127.0.0.1:{port}/postgres"
-        with server(command, folder, lambda: postgres_answers(url), **owner):
-            yield url
+        yield Cluster(binaries, folder, owner, port, url)
+
+
+@contextlib.contextmanager
+def postgres(*, durable: bool = False) -> Iterator[str]:
+    """A PostgreSQL of its own; gives the address of an empty database in it.
+
+    What does not outlive the tests need not wait for the disk; proofs about crashes ask for a `durable` one.
+    """
+    with cluster() as made, made.running(durable=durable):
+        yield made.url
 
 
 def postgres_answers(url: str) -> bool:
@@ -239,9 +276,9 @@ def redis_answers(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[dict[str, str]]:
+def running(*, durable: bool = False) -> Iterator[dict[str, str]]:
     """PostgreSQL and Redis together; gives the environment variables that name them to tests."""
-    with postgres() as database, redis() as broker:
+    with postgres(durable=durable) as database, redis() as broker:
         yield {"CODEJURY_TEST_DATABASE_URL": database, "CODEJURY_TEST_REDIS_URL": broker}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Sum
@@ -21,6 +22,31 @@ CLOSED = {
     Study.State.PAUSED: gettext_lazy("This study is paused. Please come back later."),
     Study.State.CLOSED: gettext_lazy("This study is closed. Thank you."),
 }
+# Each page asks for few columns: naming them is what Django spends most of a query's time on.
+PERSON = (
+    *(
+        "number",
+        "token",
+        "step",
+        "practised",
+        "handed",
+        "graded",
+        "skipped",
+        "checks",
+        "failed_checks",
+        "stopped_at",
+    ),
+    *("study__slug", "study__title", "study__state", "study__policy", "study__target", "study__seed"),
+    *("study__item_count", "study__protocol_version"),
+)
+"""What acts and pages need of a person and their study, beside its protocol."""
+JUDGED = (
+    *("kind", "check_kind", "code", "low", "high", "original", "judged_score", "reference"),
+    *("snippet__code", "snippet__language", "reference__code", "reference__language"),
+    *("snippet__problem__intent", "snippet__problem__context", "snippet__problem__tests"),
+    *("snippet__problem__image", "snippet__problem__image_alt"),
+)
+"""What a page needs of an item."""
 TOO_LATE = gettext_lazy("The time for this study is over. Thank you.")
 
 
@@ -34,9 +60,8 @@ def get_study_to_join(slug: str) -> Study:
 def get_annotator(token: str) -> Annotator:
     """The person with this personal link. Nobody grades on in the name of an imported or simulated grader."""
     try:
-        return Annotator.objects.select_related("study").get(
-            token=token, origin=Annotator.Origin.JOINED, revoked_at=None
-        )
+        known = Annotator.objects.select_related("study").only(*PERSON, "study__protocol")
+        return known.get(token=token, origin=Annotator.Origin.JOINED, revoked_at=None)
     except Annotator.DoesNotExist:
         raise NotYours(_("This link is not known. Please check that you copied all of it.")) from None
 
@@ -56,25 +81,39 @@ def check_open(study: Study) -> None:
         raise Conflict(sentence)
 
 
+def in_hand(annotator: Annotator) -> QuerySet[Assignment]:
+    """The item in the annotator's hands."""
+    return Assignment.objects.filter(annotator=annotator, state=Assignment.State.HELD).order_by("sequence")
+
+
 def get_held(annotator: Annotator) -> Assignment | None:
     """The item in the annotator's hands, with all that its page shows."""
-    held = Assignment.objects.filter(annotator=annotator, state=Assignment.State.HELD)
-    return held.select_related("item__snippet__problem", "item__reference").order_by("sequence").first()
+    alone = annotator.study.read_protocol().show == "snippet"
+    joined = ["item__snippet__problem"] if alone else ["item__snippet__problem", "item__reference"]
+    needed = [f"item__{name}" for name in JUDGED if not (alone and name.startswith("reference__"))]
+    held = in_hand(annotator).select_related(*joined)
+    return held.only("annotator", "sequence", "state", "side", "handed_at", *needed).first()
 
 
-def answered_questions(assignment: Assignment) -> set[str]:
-    return set(Grade.objects.filter(assignment=assignment).values_list("question", flat=True))
+def answered_questions(assignment: Assignment) -> dict[str, datetime | None]:
+    """The questions that have an answer, each with the time of it."""
+    grades = Grade.objects.filter(assignment=assignment)
+    return dict(grades.values_list("question", "submitted_at"))
 
 
-def get_due(protocol: Protocol, assignment: Assignment) -> steps.Due | None:
+def get_due(
+    protocol: Protocol, assignment: Assignment, answered: Collection[str] | None = None
+) -> steps.Due | None:
     """The page of questions that the assignment waits for; None when all is answered."""
+    if answered is None:
+        answered = answered_questions(assignment)
     first = steps.scaled_of(protocol.pages[0])[0]
     if protocol.checks.loud and assignment.item.check_kind in attention.LOUD:
         grade = assignment.grades.filter(question=first.key).first()
         once = grade is not None and not grade.revisions.filter(number=1).exists()
         if grade is not None and once and not check_passed(protocol, assignment, grade.value):
             return steps.Due(protocol.pages[0], revision=1)
-    return steps.due_page(protocol, answered_questions(assignment))
+    return steps.due_page(protocol, answered)
 
 
 def check_passed(protocol: Protocol, assignment: Assignment, value: float) -> bool:
@@ -106,7 +145,7 @@ def get_changeable(annotator: Annotator) -> tuple[Assignment, steps.Due] | None:
     if not protocol.back:
         return None
     grade = Grade.objects.filter(assignment__annotator=annotator).order_by("-pk").first()
-    if grade is None or grade.assignment.item.check_kind:
+    if grade is None:
         return None
     page = next(page for page in protocol.pages if grade.question in {question.key for question in page})
     first = grade.assignment.grades.get(question=steps.scaled_of(page)[0].key)
@@ -164,11 +203,9 @@ def has_free(annotator: Annotator) -> bool:
     """Whether there is something to hand to the annotator right now."""
     if not annotator.study.reserves:
         return open_items(annotator).exists()
-    return (
-        get_reserved(annotator).exists()
-        or open_groups(annotator).exists()
-        or rest_of_block(annotator).exists()
-    )
+    if annotator.study.policy == Study.Policy.BLOCKS and rest_of_block(annotator).exists():
+        return True
+    return get_reserved(annotator).exists() or open_groups(annotator).exists()
 
 
 def others_hold(annotator: Annotator) -> bool:

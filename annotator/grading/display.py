@@ -22,7 +22,7 @@ INLINE_CODE = re.compile(r"`([^`\n]+)`")
 TOO_LONG_TO_HIGHLIGHT = 100_000
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def code_html(code: str, language: str) -> SafeString:
     """Highlighted code, one <span class="line"> a line; plain text if the language is unknown."""
     try:

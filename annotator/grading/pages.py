@@ -208,21 +208,23 @@ def task(
     held = access.get_held(person) if changing is None else changing[0]
     context = context_of(person)
     protocol: Protocol = context["protocol"]
+    answered = {} if held is None else access.answered_questions(held)
     due = None
     if changing is not None:
         due = changing[1]
     elif held is not None:
-        due = access.get_due(protocol, held)
+        due = access.get_due(protocol, held, answered)
     if held is None or due is None:
         waits = access.is_waiting(person)
         template = "grading/wait.html" if waits else "grading/continue.html"
         return render(request, template, context | {"error": error}, status=status)
+    if typed is not None and (typed.get("sequence"), typed.get("question")) != (str(held.sequence), due.key):
+        typed = None  # it was typed on another page
     if changing is not None:
         stored = held.grades.values_list("question", "value")
         typed = {f"value-{key}": f"{value:.12g}" for key, value in stored}
     elif due.revision and not error:
         error = _("Please look at this one again, then answer once more.")
-    answered = access.answered_questions(held)
     problem = held.item.snippet.problem
     context |= {
         "sequence": held.sequence,

@@ -39,6 +39,19 @@ def step_after(protocol: Protocol, step: str) -> str:
     return next((each for each in later if each in steps), THANKS)
 
 
+def resumed(protocol: Protocol, *, consented: bool, asked: bool, practised: int, handed: int) -> str:
+    """Where a person who stopped goes on: at the tasks, or at the first step before them that is not done."""
+    if handed:
+        return TASKS
+    done = {
+        CONSENT: consented,
+        BACKGROUND: asked,
+        INSTRUCTIONS: practised > 0,
+        PRACTICE: practised >= len(protocol.practice),
+    }
+    return next(step for step in steps_of(protocol) if not done.get(step))
+
+
 @dataclass(frozen=True)
 class Due:
     """The questions of one page that are to be answered now; `revision` counts the answers before."""

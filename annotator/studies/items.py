@@ -56,12 +56,20 @@ def _stored(study: Study) -> Iterator[Item]:
 
 
 def shown(item: Item) -> Shown:
-    """The texts that tell items of one problem apart for an annotator; of a pair in no order."""
+    """What tells items of one problem apart for an annotator; of a pair in no order. Checks are counted apart, so that
+    a task's place does not depend on whether it or a check that looks like it was imported first."""
+    texts = _look(item.snippet)
     if item.kind == Item.Kind.PAIR and item.reference is not None:
-        return tuple(sorted((item.snippet.code, item.reference.code)))
-    if item.kind == Item.Kind.SCORE and item.judged_score is not None:
-        return item.snippet.code, shown_score(item.judged_score)
-    return (item.snippet.code,)
+        first, second = sorted((texts, _look(item.reference)))
+        texts = (*first, *second)
+    elif item.kind == Item.Kind.SCORE and item.judged_score is not None:
+        texts = (*texts, shown_score(item.judged_score))
+    return (*texts, item.check_kind) if item.check_kind else texts
+
+
+def _look(snippet: Snippet) -> Shown:
+    """The code and, where it is not Python, its language, which decides the colours."""
+    return (snippet.code,) if snippet.language == "python" else (snippet.code, snippet.language)
 
 
 def _references(study: Study) -> dict[int, Snippet]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import F, Q
@@ -59,7 +61,17 @@ class Study(models.Model):
         return self.title
 
     def read_protocol(self) -> Protocol:
-        return read_protocol(self.protocol)
+        """The protocol as it is read; once for each table that this object holds."""
+        known: tuple[Any, Protocol] | None = self.__dict__.get("_read")
+        if known is None or known[0] is not self.protocol:
+            known = self.__dict__["_read"] = (self.protocol, read_protocol(self.protocol))
+        return known[1]
+
+    def share_protocol(self, other: Study) -> None:
+        """Take over what another object of the same study has read, if that is of the same version."""
+        if (other.pk, other.protocol_version) == (self.pk, self.protocol_version):
+            self.protocol = other.protocol
+            self.__dict__["_read"] = other.__dict__.get("_read")
 
     @property
     def reserves(self) -> bool:

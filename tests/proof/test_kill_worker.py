@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,10 +17,10 @@ import pytest
 
 import metrics
 from tests.environment import ROOT
+from tests.serving import manage, shell, wait_until
 
 pytestmark = pytest.mark.proof
 PROBLEMS, SYSTEMS, KILLS = 180, ("a", "b", "c"), 3
-WAIT_SECONDS = 120
 LINE = "    total_{0} = sum(value * {0} for value in values if value > {0})  # problem {1}, {2}"
 
 MAKE_STUDY = f"""
@@ -46,13 +45,6 @@ class Deployment:
     def __init__(self, environment: dict[str, str], database: str) -> None:
         self.environment, self.database = environment, database
         self.worker: subprocess.Popen[bytes] | None = None
-
-    def manage(self, *args: str) -> None:
-        command = [sys.executable, "manage.py", *args]
-        done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         connect: Any = psycopg2.connect if self.database.startswith("postgres") else sqlite3.connect
@@ -79,14 +71,6 @@ class Deployment:
             self.worker = None
 
 
-def wait_until(condition: Any, what: str) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"waited {WAIT_SECONDS} s in vain: {what}")
-        time.sleep(0.05)
-
-
 @pytest.fixture
 def deployment(own_environment: dict[str, str], tmp_path: Path) -> Iterator[Deployment]:
     often = {"JOB_LEASE_SECONDS": "3", "JOB_SWEEP_SECONDS": "1", "WORKER_CONCURRENCY": "2"}
@@ -97,9 +81,9 @@ def deployment(own_environment: dict[str, str], tmp_path: Path) -> Iterator[Depl
 
 
 def test_kill_9_in_the_middle_of_a_job(deployment: Deployment) -> None:
-    deployment.manage("migrate", "--verbosity", "0")
-    deployment.manage("shell", "--no-imports", "-c", MAKE_STUDY)
-    deployment.manage("shell", "--no-imports", "-c", START_JOB)
+    manage(deployment.environment, "migrate", "--verbosity", "0")
+    shell(deployment.environment, MAKE_STUDY)
+    shell(deployment.environment, START_JOB)
     count = sum(deployment.parts().values())
     assert count >= 2 * KILLS
 

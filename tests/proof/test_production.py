@@ -24,6 +24,7 @@ import yaml
 
 from scripts.services import die_with_parent, free_port
 from tests.environment import ROOT, SETTINGS
+from tests.serving import own_database
 
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
 DOCKERFILE = re.sub(r"\\\n\s*", " ", (ROOT / "Dockerfile").read_text())
@@ -126,17 +127,8 @@ class Deployment:
 @pytest.fixture
 def database(postgres_url: str) -> Iterator[str]:
     """A database of its own on the throw-away server."""
-    import psycopg2
-
-    name = f"proof_{os.getpid()}"
-    connection = psycopg2.connect(postgres_url)
-    connection.autocommit = True
-    with connection.cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {name}")
-    yield postgres_url.rpartition("/")[0] + f"/{name}"
-    with connection.cursor() as cursor:
-        cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    connection.close()
+    with own_database(postgres_url) as url:
+        yield url
 
 
 @pytest.fixture

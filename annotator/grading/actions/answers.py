@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Max
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
@@ -71,26 +70,26 @@ def submit(
         page = steps.page_of(protocol, question)
         if page is None:
             raise BadInput(str(DAMAGED))
-        if GradeRevision.objects.filter(submission_key=key).exists():
+        answered = access.answered_questions(assignment)
+        if question in answered and GradeRevision.objects.filter(submission_key=key).exists():
             return _replay(assignment, page, revision, answers)
-        due = _due(annotator, assignment, protocol, question, revision)
+        due = _due(annotator, assignment, protocol, answered, (question, revision))
         if steps.off_scale(due, answers):
+            one = len(due.scaled) == 1
             raise BadInput(
-                _("Please choose one of the answers.")
-                if len(due.scaled) == 1
-                else _("Please answer each question.")
+                _("Please choose one of the answers.") if one else _("Please answer each question.")
             )
-        seconds = _seconds(assignment, now)
+        seconds = _seconds(assignment, answered, now)
         if seconds < protocol.minimum_seconds and not revision:
             raise BadInput(_("That was very fast. Please look at it once more, then save again."))
-        if assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED):
+        late = assignment.state not in (Assignment.State.HELD, Assignment.State.GRADED)
+        if late:
             pool.take_back(assignment)
-        active = None if active_seconds is None else round(min(max(active_seconds, 0.0), seconds), 3)
-        grades = _store(
-            assignment, due, answers, key, now, protocol, seconds=round(seconds, 3), active=active
-        )
+        page_time = (round(seconds, 3), _active(active_seconds, seconds))
+        grades = _store(assignment, due, answers, key, now, protocol, page_time)
         _comment(assignment, due, comments or {})
-        _count(annotator, assignment, protocol, now)
+        answered = {*answered, *(grade.question for grade in grades)}
+        _count(annotator, assignment, protocol, now, answered, late=late)
     return Submitted(grades, replayed=False)
 
 
@@ -119,38 +118,36 @@ def _shown(question: Question, value: float) -> str:
 
 
 def _due(
-    annotator: Annotator, assignment: Assignment, protocol: Protocol, question: str, revision: int
+    annotator: Annotator,
+    assignment: Assignment,
+    protocol: Protocol,
+    answered: Mapping[str, datetime | None],
+    sent: tuple[str, int],
 ) -> steps.Due:
-    """The page that may be answered now, if it is the one sent. Raises Conflict."""
-    paused = annotator.study.state == Study.State.PAUSED and assignment.state == Assignment.State.HELD
-    over = annotator.study.state == Study.State.OPEN and assignment.state == Assignment.State.HELD
-    if not (paused or over):  # an item in hand is taken, even after the deadline
-        access.check_open(annotator.study)
-    if assignment.state == Assignment.State.GRADED:
-        change = access.get_changeable(annotator)
-        if change is not None and change[0].pk == assignment.pk and _same(change[1], question, revision):
-            return change[1]
-        raise Conflict(_("This one was dealt with already: the answer that came first is stored."))
+    """The page that may be answered now, if it is the one sent (its question and revision). Raises Conflict."""
+    in_hand = assignment.state == Assignment.State.HELD
+    if not (in_hand and annotator.study.state in (Study.State.OPEN, Study.State.PAUSED)):
+        access.check_open(annotator.study)  # what is in hand is taken, even after the deadline
     if assignment.state == Assignment.State.SKIPPED:
-        raise Conflict(_("You skipped this one before: the answer to it was not stored."))
-    due = access.get_due(protocol, assignment)
-    if due is not None and _same(due, question, revision):
-        return due
+        raise Conflict(_("You skipped this one before."))
+    if assignment.state != Assignment.State.GRADED:
+        due = access.get_due(protocol, assignment, answered)
+        if due is not None and (due.key, due.revision) == sent:
+            return due
     change = access.get_changeable(annotator)
-    if change is not None and change[0].pk == assignment.pk and _same(change[1], question, revision):
+    if change is not None and change[0].pk == assignment.pk and (change[1].key, change[1].revision) == sent:
         return change[1]
-    raise Conflict(_("This question was answered already: the answer that came first is stored."))
+    raise Conflict(_("This was answered already: the answer that came first is stored."))
 
 
-def _same(due: steps.Due, question: str, revision: int) -> bool:
-    return (due.key, due.revision) == (question, revision)
-
-
-def _seconds(assignment: Assignment, now: datetime) -> float:
+def _seconds(assignment: Assignment, answered: Mapping[str, datetime | None], now: datetime) -> float:
     """Since the question was shown: since the hand-out, or the answer before it."""
-    last = assignment.grades.aggregate(last=Max("submitted_at"))["last"]
-    shown = max(filter(None, [assignment.handed_at, last]), default=now)
-    return max((now - shown).total_seconds(), 0.0)
+    moments = [moment for moment in (assignment.handed_at, *answered.values()) if moment is not None]
+    return max((now - max(moments, default=now)).total_seconds(), 0.0)
+
+
+def _active(active_seconds: float | None, seconds: float) -> float | None:
+    return None if active_seconds is None else round(min(max(active_seconds, 0.0), seconds), 3)
 
 
 def _store(
@@ -160,37 +157,27 @@ def _store(
     key: str,
     now: datetime,
     protocol: Protocol,
-    *,
-    seconds: float,
-    active: float | None,
+    page_time: tuple[float, float | None],
 ) -> list[Grade]:
     """The page's grades with their history. The time is the page's: its first question carries it."""
     grades = []
     for place, question in enumerate(due.scaled):
         value = answers[question.key]
-        fields = {
-            "value": value,
-            "label": question.label(value),
-            "submitted_at": now,
-            "protocol_version": protocol.version,
-        }
+        grade = Grade(assignment=assignment, question=question.key)
         if due.revision:
             grade = assignment.grades.get(question=question.key)
-            for name, new in fields.items():
-                setattr(grade, name, new)
-            grade.save(update_fields=[*fields])
         else:
-            fields |= {
-                "seconds": seconds if place == 0 else 0.0,
-                "active_seconds": active if place == 0 else None,
-            }
-            grade = Grade.objects.create(assignment=assignment, question=question.key, **fields)
+            grade.seconds, grade.active_seconds = (0.0, None) if place else page_time
+            grade.complete = len(protocol.pages) == 1
+        grade.value, grade.label = value, question.label(value)
+        grade.submitted_at, grade.protocol_version = now, protocol.version
+        grade.save()
         GradeRevision.objects.create(
             grade=grade,
             number=due.revision,
             value=grade.value,
             label=grade.label,
-            submission_key=key if place == 0 else None,
+            submission_key=None if place else key,
         )
         grades.append(grade)
     return grades
@@ -209,22 +196,48 @@ def _comment(assignment: Assignment, due: steps.Due, comments: Mapping[str, str]
             )
 
 
-def _count(annotator: Annotator, assignment: Assignment, protocol: Protocol, now: datetime) -> None:
-    """Close the item if this was its last page, and count it; else it stays in hand."""
+def _count(
+    annotator: Annotator,
+    assignment: Assignment,
+    protocol: Protocol,
+    now: datetime,
+    answered: Collection[str],
+    *,
+    late: bool,
+) -> None:
+    """Close the item if this was its last page, and count it; else it stays in hand, unless it came late and the
+    person has another one in hand by now: then its answers stay, and its slot is free again."""
     annotator.last_seen_at = now
     if assignment.state == Assignment.State.GRADED:
+        _judge(annotator, assignment, protocol)
+        assignment.save(update_fields=["passed"])
+        annotator.save(update_fields=["last_seen_at", "failed_checks"])
+        return
+    if access.get_due(protocol, assignment, answered) is not None:
+        if len(protocol.pages) == 1:  # a check with a second chance
+            assignment.grades.update(complete=False)
+        others = annotator.assignments.filter(state=Assignment.State.HELD).exclude(pk=assignment.pk)
+        if late and others.exists():
+            pool.close(assignment, Assignment.State.EXPIRED, now)
+            pool.free_slots(annotator.study, [assignment])
+        else:
+            pool.renew(assignment, protocol)
         annotator.save(update_fields=["last_seen_at"])
         return
-    if access.get_due(protocol, assignment) is not None:
-        pool.renew(assignment, protocol)
-        annotator.save(update_fields=["last_seen_at"])
-        return
-    if assignment.item.check_kind:
-        value = assignment.grades.get(question=protocol.scaled[0].key).value
-        assignment.passed = access.check_passed(protocol, assignment, value)
-        annotator.checks += 1
-        annotator.failed_checks += not assignment.passed
+    _judge(annotator, assignment, protocol)
+    annotator.checks += bool(assignment.item.check_kind)
     pool.close(assignment, Assignment.State.GRADED, now)
-    assignment.grades.update(complete=True)
+    if len(protocol.pages) > 1:
+        assignment.grades.update(complete=True)
     annotator.graded += 1
     annotator.save(update_fields=["last_seen_at", "graded", "checks", "failed_checks"])
+
+
+def _judge(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> None:
+    """The result of a check, by its first question's answer as it is now."""
+    if not assignment.item.check_kind:
+        return
+    value = assignment.grades.get(question=protocol.scaled[0].key).value
+    failed_before = assignment.passed is False
+    assignment.passed = access.check_passed(protocol, assignment, value)
+    annotator.failed_checks += (not assignment.passed) - failed_before

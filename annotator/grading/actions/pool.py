@@ -21,6 +21,9 @@ from annotator.grading.models import Annotator, Assignment
 from annotator.studies.models import Group, Item, Study
 from annotator.studies.protocols import Protocol
 
+ASSIGNMENT = ("annotator", "state", "sequence", "surplus", "reopened", "passed", "handed_at", "held_until")
+ITEM = ("study", "check_kind", "low", "high", "original", "group", "target", "taken")
+"""What acts need of an assignment and its item."""
 MAX_LOOKS = 40
 """Each look that fails means that somebody else took something: this many in a row do not happen."""
 
@@ -28,12 +31,15 @@ MAX_LOOKS = 40
 def lock_annotator(annotator: Annotator) -> Annotator:
     """The annotator's row, locked and fresh: each person's requests are dealt with one after another."""
     locking = Annotator.objects.select_for_update(no_key=True, of=("self",)).select_related("study")
-    return locking.get(pk=annotator.pk)
+    locked = locking.only(*access.PERSON).get(pk=annotator.pk)
+    locked.study.share_protocol(annotator.study)
+    return locked
 
 
 def lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
     locking = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related("item")
-    assignment = locking.filter(annotator=annotator, sequence=sequence).first()
+    mine = locking.only(*ASSIGNMENT, *(f"item__{name}" for name in ITEM))
+    assignment = mine.filter(annotator=annotator, sequence=sequence).first()
     if assignment is None:
         raise BadInput(gettext("The form was damaged on its way. Please reload the page and answer again."))
     assignment.annotator = annotator
@@ -76,10 +82,10 @@ def take_open_item(annotator: Annotator, sequence: int) -> Item | None:
     waited for, because a slot may still be free. If such a row filled up meanwhile, that look fails: again.
     """
     entry = pivot(annotator.study.seed, annotator.number, sequence)
-    free = access.open_items(annotator)
+    free = access.open_items(annotator).only("kind", "group", "snippet", "reference", "code", "draw")
     for attempt in range(MAX_LOOKS):
         locking = free.select_for_update(skip_locked=attempt % 2 == 0, no_key=True, of=("self",))
-        item = locking.filter(draw__gte=entry).first() or locking.filter(draw__lt=entry).first()
+        item = locking.filter(draw__gte=entry).first() or locking.first()
         if item is not None:
             take(item)
             return item
@@ -107,16 +113,20 @@ def free_slots(study: Study, assignments: Iterable[Assignment]) -> None:
 
 
 def take_back(assignment: Assignment) -> None:
-    """The slot was given up: take it again if it is free, else the answer is surplus."""
-    lock_pool(assignment.annotator.study)
+    """The slot was given up: take it again if it is free, else the answer is surplus. It is surplus too where the
+    person has got another item of its problem meanwhile: in `balanced` one of them counts."""
+    person = assignment.annotator
+    lock_pool(person.study)
     item = Item.objects.select_for_update(no_key=True).get(pk=assignment.item_id)
-    again = assignment.annotator.assignments.filter(item=item, state__in=Assignment.LIVE).first()
-    if again is not None:
+    seen = person.assignments.filter(Assignment.SEEN).exclude(pk=assignment.pk)
+    if seen.filter(item=item).exists():
         raise Conflict(gettext("This one was given to you anew. Please answer on the page that is open now."))
-    if item.target is None or item.taken < item.target:
+    one_of_each = person.study.policy == Study.Policy.BALANCED and item.group_id is not None
+    assignment.surplus = (item.target is not None and item.taken >= item.target) or (
+        one_of_each and seen.filter(item__group=item.group_id).exists()
+    )
+    if not assignment.surplus:
         take(item)
-    else:
-        assignment.surplus = True
     assignment.state = Assignment.State.HELD
     assignment.save(update_fields=["state", "surplus"])
 

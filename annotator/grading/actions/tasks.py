@@ -24,7 +24,8 @@ NOT_YET = gettext_lazy("Please go through the pages before the tasks first.")
 
 
 def start(annotator: Annotator) -> Assignment | None:
-    """From the instructions, or back from the thank-you page, to the tasks."""
+    """From the instructions, or back from the thank-you page, to the tasks. Who stopped before them takes the steps
+    that are still to be done first."""
     access.check_open(annotator.study)
     with transaction.atomic():
         annotator = pool.lock_annotator(annotator)
@@ -33,10 +34,20 @@ def start(annotator: Annotator) -> Assignment | None:
             annotator.step = steps.step_after(protocol, steps.INSTRUCTIONS)
         elif annotator.step in steps.BEFORE_TASKS:
             raise Conflict(str(NOT_YET))
-        else:
-            annotator.step, annotator.stopped_at = steps.TASKS, None
+        elif annotator.step != steps.TASKS:
+            annotator.step, annotator.stopped_at = _resumed(annotator, protocol), None
         annotator.save(update_fields=["step", "stopped_at"])
     return hand_out(annotator)
+
+
+def _resumed(annotator: Annotator, protocol: Protocol) -> str:
+    return steps.resumed(
+        protocol,
+        consented=annotator.consented_at is not None,
+        asked=annotator.answers.filter(step=Answer.Step.BACKGROUND).exists(),
+        practised=annotator.practised,
+        handed=annotator.handed,
+    )
 
 
 def hand_out(annotator: Annotator) -> Assignment | None:
@@ -52,7 +63,7 @@ def hand_out(annotator: Annotator) -> Assignment | None:
         if annotator.step != steps.TASKS:
             return None
         protocol = annotator.study.read_protocol()
-        held = access.get_held(annotator)
+        held = access.in_hand(annotator).first()
         if held:
             return pool.renew(held, protocol)
         assignment = next_check(annotator, protocol)
