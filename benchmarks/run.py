@@ -1,6 +1,6 @@
 """Runs benchmarks and shows what they print: python -m benchmarks.run [name ...] (or `make bench`)
 
-A benchmark is a file benchmarks/AREA_NAME.py that measures ours and the other in the same run and prints the
+A benchmark is a file benchmarks/NAME.py that measures ours and the other in the same run and prints the
 ratio, or one plain sentence if what it compares with cannot be had here.
 """
 
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).resolve().parent
 
 def find(names: list[str]) -> list[Path]:
     """The benchmarks whose file name contains one of the words; all without any."""
-    files = sorted(path for path in FOLDER.glob("*_*.py") if not path.name.startswith("_"))
+    files = sorted(path for path in FOLDER.glob("*.py") if path.stem != "run" and path.name[0] != "_")
     chosen = [path for path in files if not names or any(name in path.stem for name in names)]
     if not chosen:
         known = ", ".join(path.stem for path in files) or "none yet"

@@ -157,6 +157,20 @@ def test_the_same_key_with_another_body_is_refused_and_shows_both(walker: Walker
 
 
 @pytest.mark.django_db
+def test_a_page_that_begins_with_a_comment(walker: Walker) -> None:
+    """Its comment is no grade: the same form is known again all the same."""
+    comment = REMARK.replace("with_previous = true", "")
+    text = protocol_text(comment, QUALITY + "with_previous = true\n", policy="open", target=1)
+    form = form_of(walker.to_tasks(make_survey(text, rows_of(2)).slug), quality="3")
+    form |= {"comment-remark": "Well."}
+    for _ in range(2):
+        assert post(walker, form).status_code == 302
+    assert post(walker, form | {"value-quality": "1"}).status_code == 409
+    assert stored() == [("quality", 3.0, True)]
+    assert list(Annotator.objects.get().answers.values_list("text", flat=True)) == ["Well."]
+
+
+@pytest.mark.django_db
 def test_two_tabs(walker: Walker) -> None:
     """Both show the same item; the second to answer hears what the first one did."""
     page = walker.to_tasks(make_survey(ONE, rows_of(2)).slug)
@@ -409,7 +423,7 @@ def test_a_closed_study(walker: Walker) -> None:
     study_actions.close_study(study)
     answer = post(walker, form)
     assert answer.status_code == 409
-    assert "This study is closed. Thank you." in text_of(answer)
+    assert "This study is closed." in text_of(answer)
     assert post(walker, before).status_code == 302
     assert post(walker, before | {"value-quality": "0"}).status_code == 409
     assert post(walker, form | {"action": "next"}).status_code in (302, 409)

@@ -71,7 +71,8 @@ def submit(
         if page is None:
             raise BadInput(str(DAMAGED))
         answered = access.answered_questions(assignment)
-        if question in answered and GradeRevision.objects.filter(submission_key=key).exists():
+        came = any(each.key in answered for each in steps.scaled_of(page))
+        if came and GradeRevision.objects.filter(submission_key=key).exists():
             return _replay(assignment, page, revision, answers)
         due = _due(annotator, assignment, protocol, answered, (question, revision))
         if steps.off_scale(due, answers):
@@ -88,8 +89,8 @@ def submit(
         page_time = (round(seconds, 3), _active(active_seconds, seconds))
         grades = _store(assignment, due, answers, key, now, protocol, page_time)
         _comment(assignment, due, comments or {})
-        answered = {*answered, *(grade.question for grade in grades)}
-        _count(annotator, assignment, protocol, now, answered, late=late)
+        done = {*answered, *(grade.question for grade in grades)}
+        _count(annotator, assignment, protocol, now, done, late=late)
     return Submitted(grades, replayed=False)
 
 
@@ -137,7 +138,9 @@ def _due(
     change = access.get_changeable(annotator)
     if change is not None and change[0].pk == assignment.pk and (change[1].key, change[1].revision) == sent:
         return change[1]
-    raise Conflict(_("This was answered already: the answer that came first is stored."))
+    if assignment.state == Assignment.State.GRADED:
+        raise Conflict(_("This one was dealt with already: the answer that came first is stored."))
+    raise Conflict(_("This question was answered already: the answer that came first is stored."))
 
 
 def _seconds(assignment: Assignment, answered: Mapping[str, datetime | None], now: datetime) -> float:
