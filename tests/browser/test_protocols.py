@@ -40,7 +40,7 @@ def test_every_kind_of_step_and_question(open_page: OpenPage, tmp_path: Path) ->
     seen: list[str] = []
 
     def look(step: str) -> None:
-        if step != "tasks" or "tasks" not in seen:
+        if seen.count(step) < {"practice": 2}.get(step, 1):
             inspect(page, f"everything-{len(seen)}-{step}")
         seen.append(step)
         if step == "practice" and page.get_by_text("Your answer").count():
@@ -86,11 +86,14 @@ def test_the_page_of_a_right_to_left_language(open_page: OpenPage, tmp_path: Pat
     everything(tmp_path, language="ar")
     page = page_for_pictures(open_page)
 
+    seen: set[str] = set()
+
     def look(step: str) -> None:
         if step != "join":
             expect(page.locator("html[dir=rtl][lang=ar]")).to_have_count(1)
-        if step in ("consent", "background", "tasks"):
+        if step in ("consent", "tasks") and step not in seen:
             inspect(page, f"rtl-{step}")
+        seen.add(step)
 
     assert walk(page, look) == ALL_STEPS
     assert page.locator("html").get_attribute("dir") == "rtl"

@@ -130,7 +130,7 @@ def _due(
     if not (in_hand and annotator.study.state in (Study.State.OPEN, Study.State.PAUSED)):
         access.check_open(annotator.study)  # what is in hand is taken, even after the deadline
     if assignment.state == Assignment.State.SKIPPED:
-        raise Conflict(_("You skipped this one before: the answer to it was not stored."))
+        raise Conflict(_("You skipped this one before."))
     if assignment.state != Assignment.State.GRADED:
         due = access.get_due(protocol, assignment, answered)
         if due is not None and (due.key, due.revision) == sent:
