@@ -20,7 +20,7 @@ from scripts.services import ROOT
 
 LOCALE = ROOT / "locale"
 TEMPLATES = ("templates/base.html", "templates/error.html", "templates/grading/*.html")
-MODULES = ("annotator/grading/*.py", "annotator/grading/actions/*.py")
+MODULES = ("annotator/grading/*.py", "annotator/grading/actions/*.py", "annotator/studies/items.py")
 FUNCTIONS = {"_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy"}
 TEXT = r"u?(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")"
 CALL = re.compile(rf"(?<!\w)(_|n?gettext)\(({TEXT})(?:, ({TEXT}))?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -28,7 +29,8 @@ def current(request: HttpRequest, person: Annotator) -> HttpResponse:
     is_open = person.study.state == Study.State.OPEN
     held = access.get_held(person) if closed and person.step == steps.TASKS else None
     if closed and person.step not in (steps.FEEDBACK, steps.THANKS) and not (held and is_open):
-        return render(request, "grading/closed.html", context_of(person) | {"sentence": closed})
+        code = completion_code(person, person.study.read_protocol())
+        return render(request, "grading/closed.html", context_of(person) | {"sentence": closed, "code": code})
     if person.step == steps.CONSENT:
         return consent(request, person)
     if person.step in (steps.BACKGROUND, steps.FEEDBACK):
@@ -140,9 +142,15 @@ def practice(request: HttpRequest, person: Annotator) -> HttpResponse:
         "sample": example_of(protocol, protocol.practice[number]),
         "number": number + 1,
         "count": len(protocol.practice),
-        "questions": [question_of(question, "A", {}) for question in protocol.scaled],
+        "questions": [question_of(question, "A", {}) for question in practised(protocol)],
     }
     return render(request, "grading/practice.html", context)
+
+
+def practised(protocol: Protocol) -> list[Question]:
+    """The questions of a practice task: those that can be asked before anything is revealed."""
+    unrevealed = takewhile(lambda question: not question.reveal, protocol.questions)
+    return steps.scaled_of(list(unrevealed))
 
 
 def practice_result(request: HttpRequest, person: Annotator, number: int) -> HttpResponse:
@@ -154,7 +162,7 @@ def practice_result(request: HttpRequest, person: Annotator, number: int) -> Htt
     rows = Answer.objects.filter(annotator=person, step=Answer.Step.PRACTICE)
     given = dict(rows.filter(question__startswith=f"{number}.").values_list("question", "text"))
     results = []
-    for question in protocol.scaled:
+    for question in practised(protocol):
         right = sorted((example.expected or {}).get(question.key, ()))
         text = given.get(f"{number}.{question.key}", "")
         value = float(text) if text else None
@@ -279,6 +287,10 @@ def completion_code(person: Annotator, protocol: Protocol) -> str:
     fail_at = protocol.checks.fail_at
     if fail_at is not None and person.failed_checks >= fail_at and "failed" in protocol.codes:
         return protocol.codes["failed"]
-    outcome = "partial" if person.stopped_at is not None and not access.has_enough(person) else "complete"
+    # Who is cut off in the middle of a set did a part of it; who grades without an end did all that was asked.
+    ended = person.stopped_at is not None or (
+        person.step == steps.TASKS and access.tasks_for(person) is not None
+    )
+    outcome = "partial" if ended and not access.has_enough(person) else "complete"
     own = salted_hmac("codejury.completion", person.token).hexdigest()[:8].upper()
     return protocol.codes.get(outcome, own)

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from django.db.models import Count, F, Sum
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from annotator.errors import BadInput
 from annotator.studies import attention
@@ -206,6 +208,8 @@ def _instructed(study: Study, item: Item, question: Question) -> Item:
         value = round(question.low + (question.high - question.low) * (0.1 + 0.8 * (pick % 1000) / 1000))
         near = max((question.high - question.low) * 0.05, question.step)
         label, low, high = f"{value:g}", value - near, value + near
+    with translation.override(study.read_protocol().language):
+        sentence = _('To show that you are reading: please answer "%(answer)s" here.') % {"answer": label}
     return Item(
         study=study,
         kind=item.kind,
@@ -214,7 +218,7 @@ def _instructed(study: Study, item: Item, question: Question) -> Item:
         reference=item.reference,
         judged_metric=item.judged_metric,
         judged_score=item.judged_score,
-        code=attention.instructed(item.snippet.code, item.snippet.language, label),
+        code=attention.instructed(item.snippet.code, item.snippet.language, sentence),
         low=low,
         high=high,
         draw=keyed_hash(study.seed, "instructed item", item.draw),
