@@ -98,10 +98,7 @@ def test_any_text_can_be_degraded(code: str, seed: int) -> None:
     ("language", "sign"), [("python", "#"), ("javascript", "//"), ("SQL", "--"), ("", "//")]
 )
 def test_an_instructed_answer_is_a_comment(language: str, sign: str) -> None:
-    code = instructed("x = 1\n", language, "Slightly")
-    assert code.splitlines() == [
-        "x = 1",
-        f'{sign} To show that you are reading: please answer "Slightly" here.',
-    ]
+    code = instructed("x = 1\n", language, "Please answer so.")
+    assert code.splitlines() == ["x = 1", f"{sign} Please answer so."]
     if language == "python":
         ast.parse(code)
