@@ -208,8 +208,8 @@ def has_free(annotator: Annotator) -> bool:
     return get_reserved(annotator).exists() or open_groups(annotator).exists()
 
 
-def others_hold(annotator: Annotator) -> bool:
-    """Whether others have something in their hands that could still come to this annotator."""
+def held_by_others(annotator: Annotator) -> QuerySet[Assignment]:
+    """What others have in their hands that could still come to this annotator."""
     study = annotator.study
     held = Assignment.objects.filter(
         state__in=(Assignment.State.HELD, Assignment.State.RESERVED),
@@ -220,8 +220,23 @@ def others_hold(annotator: Annotator) -> bool:
     ).exclude(annotator=annotator)
     mine = Assignment.objects.filter(Assignment.SEEN, annotator=annotator)
     if study.reserves:
-        return held.filter(~Exists(mine.filter(item__group=OuterRef("item__group")))).exists()
-    return held.filter(~Exists(mine.filter(item=OuterRef("item")))).exists()
+        return held.filter(~Exists(mine.filter(item__group=OuterRef("item__group"))))
+    return held.filter(~Exists(mine.filter(item=OuterRef("item"))))
+
+
+def others_hold(annotator: Annotator) -> bool:
+    return held_by_others(annotator).exists()
+
+
+def may_come(annotator: Annotator) -> bool:
+    """Whether something is free for the annotator, or may come back from others.
+
+    Both are asked in one statement: on PostgreSQL a slot can be given back between two, and then neither sees it.
+    """
+    found = Q(Exists(held_by_others(annotator)))
+    if not annotator.study.reserves:  # there nobody takes or frees a slot meanwhile: see `lock_pool`
+        found |= Q(Exists(open_items(annotator).order_by()))
+    return Annotator.objects.filter(found, pk=annotator.pk).exists()
 
 
 def is_waiting(annotator: Annotator) -> bool:

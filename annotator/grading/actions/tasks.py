@@ -69,7 +69,7 @@ def hand_out(annotator: Annotator) -> Assignment | None:
         assignment = next_check(annotator, protocol)
         if assignment is None and not access.has_enough(annotator):
             assignment = _next_task(annotator)
-            if assignment is None and access.others_hold(annotator):
+            if assignment is None and access.may_come(annotator):
                 return None
         if assignment is None:
             _leave_tasks(annotator, protocol)
