@@ -170,7 +170,7 @@ def grade(request: HttpRequest, person: Annotator) -> HttpResponse:
     sent = form.cleaned_data
     page = steps.page_of(person.study.read_protocol(), sent["question"]) or ()
     try:
-        actions.submit(
+        done = actions.submit(
             person,
             sent["sequence"],
             forms.read_values(page, request.POST),
@@ -179,12 +179,13 @@ def grade(request: HttpRequest, person: Annotator) -> HttpResponse:
             revision=sent["revision"],
             comments=forms.read_comments(page, request.POST),
             active_seconds=sent["active_seconds"],
+            go_on=True,
         )
     except BadInput as error:
         return pages.task(request, person, error=str(error), typed=request.POST, status=400)
     except Conflict as error:
         return pages.conflict(request, person, error)
-    return next_item(person)
+    return back_to(person) if done.in_hand else next_item(person)
 
 
 def give_back(request: HttpRequest, person: Annotator) -> HttpResponse:

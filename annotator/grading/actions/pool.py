@@ -7,9 +7,14 @@ the item alone is. On SQLite every transaction is BEGIN IMMEDIATE, which seriali
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import fcntl
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -24,8 +29,28 @@ from annotator.studies.protocols import Protocol
 ASSIGNMENT = ("annotator", "state", "sequence", "surplus", "reopened", "passed", "handed_at", "held_until")
 ITEM = ("study", "check_kind", "low", "high", "original", "group", "target", "taken")
 """What acts need of an assignment and its item."""
+_thread = threading.local()
 MAX_LOOKS = 40
 """Each look that fails means that somebody else took something: this many in a row do not happen."""
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """The transaction of an act that people wait for. On SQLite, which has one writer at a time, the acts of all
+    processes queue up here: its own way of waiting, to sleep and try again, lets some wait for seconds."""
+    if not settings.USES_SQLITE or connection.in_atomic_block:
+        with transaction.atomic():
+            yield
+        return
+    queue = getattr(_thread, "queue", None)
+    if queue is None:
+        queue = _thread.queue = (settings.VAR_DIR / "turn.lock").open("w")
+    fcntl.flock(queue, fcntl.LOCK_EX)
+    try:
+        with transaction.atomic():
+            yield
+    finally:
+        fcntl.flock(queue, fcntl.LOCK_UN)
 
 
 def lock_annotator(annotator: Annotator) -> Annotator:

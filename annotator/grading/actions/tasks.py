@@ -58,7 +58,7 @@ def hand_out(annotator: Annotator) -> Assignment | None:
     """
     access.check_open(annotator.study)
     release_expired(annotator.study)
-    with transaction.atomic():
+    with pool.turn():
         annotator = pool.lock_annotator(annotator)
         if annotator.step != steps.TASKS:
             return None
@@ -66,15 +66,19 @@ def hand_out(annotator: Annotator) -> Assignment | None:
         held = access.in_hand(annotator).first()
         if held:
             return pool.renew(held, protocol)
-        assignment = next_check(annotator, protocol)
-        if assignment is None and not access.has_enough(annotator):
-            assignment = _next_task(annotator)
-            if assignment is None and access.may_come(annotator):
-                return None
-        if assignment is None:
+        assignment = take_next(annotator, protocol)
+        enough = assignment is None and access.has_enough(annotator)
+        if assignment is None and (enough or not access.may_come(annotator)):
             _leave_tasks(annotator, protocol)
-            return None
-        return _hand(annotator, assignment, protocol)
+        return assignment
+
+
+def take_next(annotator: Annotator, protocol: Protocol) -> Assignment | None:
+    """A check that is due, or the next task, into the hands of a locked annotator; None if nothing is free for them."""
+    assignment = next_check(annotator, protocol)
+    if assignment is None and not access.has_enough(annotator):
+        assignment = _next_task(annotator)
+    return None if assignment is None else _hand(annotator, assignment, protocol)
 
 
 def _next_task(annotator: Annotator) -> Assignment | None:
