@@ -216,7 +216,7 @@ def task(
     held = access.get_held(person) if changing is None else changing[0]
     context = context_of(person)
     protocol: Protocol = context["protocol"]
-    answered = {} if held is None else access.answered_questions(held)
+    answered = {} if held is None else access.answered_so_far(protocol, held)
     due = None
     if changing is not None:
         due = changing[1]

@@ -128,7 +128,10 @@ def check_protocol_change(study: Study, source: str, name: str = "protocol.toml"
 
 def _scales(protocol: Protocol) -> list[tuple[object, ...]]:
     return [
-        (each.key, each.kind, sorted(option.value for option in each.options), each.low, each.high, each.step)
+        (
+            *(each.key, each.kind, sorted(option.value for option in each.options)),
+            *(each.low, each.high, each.step, each.with_previous, each.reveal),
+        )
         for each in protocol.questions
     ]
 

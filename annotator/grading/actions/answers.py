@@ -75,7 +75,7 @@ def submit(
         page = steps.page_of(protocol, question)
         if page is None:
             raise BadInput(str(DAMAGED))
-        answered = access.answered_questions(assignment)
+        answered = access.answered_so_far(protocol, assignment)
         came = any(each.key in answered for each in steps.scaled_of(page))
         if came and GradeRevision.objects.filter(submission_key=key).exists():
             return _replay(assignment, page, revision, answers)

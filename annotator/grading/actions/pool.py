@@ -8,6 +8,7 @@ the item alone is. On SQLite every transaction is BEGIN IMMEDIATE, which seriali
 from __future__ import annotations
 
 import fcntl
+import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -44,7 +45,8 @@ def turn() -> Iterator[None]:
         return
     queue = getattr(_thread, "queue", None)
     if queue is None:
-        queue = _thread.queue = (settings.VAR_DIR / "turn.lock").open("w")
+        path = settings.VAR_DIR / "turn.lock"
+        queue = _thread.queue = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(queue, fcntl.LOCK_EX)
     try:
         with transaction.atomic():
