@@ -272,5 +272,10 @@ def tasks_for(annotator: Annotator) -> int | None:
     return study.item_count if study.policy == Study.Policy.EVERYONE else None
 
 
+def has_practised(annotator: Annotator) -> bool:
+    """Whether no practice task is left: another version of the protocol may have fewer."""
+    return annotator.practised >= len(annotator.study.read_protocol().practice)
+
+
 def gave_feedback(annotator: Annotator) -> bool:
     return Answer.objects.filter(annotator=annotator, step=Answer.Step.FEEDBACK).exists()

@@ -137,7 +137,9 @@ def problem_text(protocol: Protocol, intent: str, language: str) -> dict[str, An
 def practice(request: HttpRequest, person: Annotator) -> HttpResponse:
     context = context_of(person)
     protocol: Protocol = context["protocol"]
-    number = min(person.practised, len(protocol.practice) - 1)
+    if access.has_practised(person):
+        return render(request, "grading/continue.html", context)
+    number = person.practised
     context |= {
         "sample": example_of(protocol, protocol.practice[number]),
         "number": number + 1,
@@ -291,6 +293,8 @@ def completion_code(person: Annotator, protocol: Protocol) -> str:
     ended = person.stopped_at is not None or (
         person.step == steps.TASKS and access.tasks_for(person) is not None
     )
-    outcome = "partial" if ended and not access.has_enough(person) else "complete"
+    # The rest of a questionnaire that was given up may be with others: nothing is left of it then, yet it is not done.
+    enough = person.study.policy != Study.Policy.BLOCKS and access.has_enough(person)
+    outcome = "partial" if ended and not enough else "complete"
     own = salted_hmac("codejury.completion", person.token).hexdigest()[:8].upper()
     return protocol.codes.get(outcome, own)

@@ -85,7 +85,7 @@ def _cookie(study: Study) -> str:
 def _joined_before(request: HttpRequest, study: Study) -> Annotator | None:
     """Who joined this study in this browser."""
     try:
-        person = access.get_annotator(request.COOKIES.get(_cookie(study), "")[:64])
+        person = access.get_annotator(request.COOKIES.get(_cookie(study), "").replace("\0", "")[:64])
     except NotYours:
         return None
     return person if person.study_id == study.pk else None
@@ -230,7 +230,8 @@ def practise(request: HttpRequest, person: Annotator) -> HttpResponse:
 
 
 def go_on(request: HttpRequest, person: Annotator) -> HttpResponse:
-    if person.step in (steps.INSTRUCTIONS, *steps.AFTER_PRACTICE):
+    practised = person.step == steps.PRACTICE and access.has_practised(person)
+    if practised or person.step in (steps.INSTRUCTIONS, *steps.AFTER_PRACTICE):
         actions.start(person)
     return back_to(person)
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotator.errors import BadInput, Conflict
 from annotator.studies.images import image_name, store_image
 from annotator.studies.importer import Material, ProblemData, SnippetData
-from annotator.studies.items import count_tasks, make_items, prepare
+from annotator.studies.items import count_tasks, make_instructed, make_items, prepare
 from annotator.studies.models import Problem, ProtocolVersion, Snippet, Study, System
 from annotator.studies.protocol_reader import parse_protocol, protocol_text, read_protocol, set_key
 from annotator.studies.protocols import Protocol
@@ -108,6 +108,8 @@ def change_protocol(study: Study, source: str, name: str = "protocol.toml") -> N
             setattr(locked, key, value)
         locked.save()
         locked.items.filter(check_kind="").exclude(target=locked.target).update(target=locked.target)
+        if locked.settled:
+            make_instructed(locked)
         ProtocolVersion.objects.create(study=locked, version=version, source=source)
     study.refresh_from_db()
 
@@ -117,13 +119,15 @@ def check_protocol_change(study: Study, source: str, name: str = "protocol.toml"
     old, new = study.read_protocol(), read_protocol(parse_protocol(source, name))
     settled = SETTLED if study.settled else ("show", "grade_references") if study.items.exists() else ()
     differing = [key for key in settled if getattr(old, key) != getattr(new, key)]
-    if study.settled and _scales(old) != _scales(new):
-        differing.append("the questions and their scales")
+    if (study.settled or study.annotators.exists()) and _scales(old) != _scales(new):
+        differing.append("the questions and their scales or pages")
     if differing:
         raise Conflict(
             f"This cannot change any more: {', '.join(differing)}. "
             "Import the file as a study of its own with --slug."
         )
+    if new.target is not None and study.items.filter(check_kind="", taken__gt=new.target).exists():
+        raise Conflict(f"Some items have more grades than {new.target} already: the target cannot be lower.")
 
 
 def _scales(protocol: Protocol) -> list[tuple[object, ...]]:
@@ -321,6 +325,10 @@ def keep_problems(study: Study, drawn: Mapping[str, tuple[str, float]], sample: 
             raise Conflict("What is graded cannot change any more: a sample is drawn before the study opens.")
         if locked.sample:
             raise Conflict("A sample was drawn already. Import the file as a study of its own with --slug.")
+        if locked.annotators.exists():
+            raise Conflict(
+                "There are grades already, which a sample would delete: draw it before they are imported."
+            )
         problems = list(locked.problems.filter(key__in=drawn))
         for problem in problems:
             problem.stratum, problem.weight = drawn[problem.key]

@@ -81,7 +81,7 @@ def degrade(code: str, seed: int, salt: str | int = "") -> str:
     dropped = set(ranked[: (len(filled) + 2) // 3])
     kept = "\n".join(line for number, line in enumerate(lines) if number not in dropped)
     spoilt = "".join(map(_swapped, TOKEN.findall(kept)))
-    return spoilt if spoilt.strip() != code.strip() else code[: (len(code) + 1) // 2]
+    return spoilt if spoilt.strip() != code.strip() else code[: (len(code.rstrip()) + 1) // 2]
 
 
 def _swapped(token: str) -> str:

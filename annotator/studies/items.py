@@ -81,12 +81,22 @@ def _references(study: Study) -> dict[int, Snippet]:
 
 
 def _check_complete(snippets: list[Snippet], protocol: Protocol, references: dict[int, Snippet]) -> None:
-    if protocol.show == "snippet":
-        return
+    first = protocol.scaled[0]
     bad = [
-        f"problem {key!r} has no reference to show beside the snippets."
-        for key in dict.fromkeys(each.problem.key for each in snippets if each.problem_id not in references)
+        f"problem {each.problem.key!r}, {each.system.name}: no answer from {each.gold_low:g} to {each.gold_high:g} "
+        f"is on the scale of {first.key!r} ({first.scale})."
+        for each in snippets
+        if each.gold_low is not None
+        and each.gold_high is not None
+        and not first.reaches(each.gold_low, each.gold_high)
     ]
+    if protocol.show != "snippet":
+        bad += [
+            f"problem {key!r} has no reference to show beside the snippets."
+            for key in dict.fromkeys(
+                each.problem.key for each in snippets if each.problem_id not in references
+            )
+        ]
     if protocol.show == "score":
         bad += [
             f"problem {each.problem.key!r}, {each.system.name}: no metric's score. Give a column `scores`."
@@ -129,8 +139,7 @@ def prepare(study: Study) -> None:
         _group_by_problem(study)
     elif study.policy == Study.Policy.BLOCKS:
         _deal_blocks(study, protocol.blocks or 1)
-    if "instructed" in protocol.checks.kinds:
-        _make_instructed(study, protocol.scaled[0])
+    make_instructed(study)
 
 
 def _sample_snippets(study: Study, count: int) -> None:
@@ -146,6 +155,8 @@ def _sample_snippets(study: Study, count: int) -> None:
         for pk, key, code, scores in rows
     )
     left_out = [pk for _, _, pk in ranked[count:]]
+    if study.annotators.exists() and left_out:
+        raise BadInput("There are grades already, which drawing `sample_snippets` would delete.")
     for start in range(0, len(left_out), BATCH):
         tasks.filter(snippet__in=left_out[start : start + BATCH]).delete()
 
@@ -190,8 +201,14 @@ def recount_groups(study: Study) -> None:
     Group.objects.bulk_update(groups, ["open_slots"], batch_size=BATCH)
 
 
-def _make_instructed(study: Study, question: Question) -> None:
-    """Checks whose code asks for an answer; which, and of what snippet, comes from the seed."""
+def make_instructed(study: Study) -> None:
+    """Checks whose code asks for an answer, where the protocol wants them and there are none yet; which, and of what
+    snippet, comes from the seed."""
+    protocol = study.read_protocol()
+    there = study.items.filter(check_kind=Item.Check.INSTRUCTED).exists()
+    if there or Item.Check.INSTRUCTED not in protocol.checks.kinds:
+        return
+    question = protocol.scaled[0]
     tasks = study.items.filter(check_kind="", original=None).select_related("snippet", "reference")
     entry = keyed_hash(study.seed, "instructed")
     originals = list(tasks.filter(draw__gte=entry).order_by("draw")[:INSTRUCTED_ITEMS])
@@ -205,7 +222,8 @@ def _instructed(study: Study, item: Item, question: Question) -> Item:
         option = question.options[pick % len(question.options)]
         label, low, high = option.label, float(option.value), float(option.value)
     else:
-        value = round(question.low + (question.high - question.low) * (0.1 + 0.8 * (pick % 1000) / 1000))
+        share = (question.high - question.low) * (0.1 + 0.8 * (pick % 1000) / 1000)
+        value = round(question.low + question.step * round(share / question.step), 9)
         near = max((question.high - question.low) * 0.05, question.step)
         label, low, high = f"{value:g}", value - near, value + near
     with translation.override(study.read_protocol().language):

@@ -25,10 +25,13 @@ from annotator.studies.protocols import (
     Question,
     protocol_names,
 )
+from annotator.studies.tabular import unfit
 from annotator.studies.toml_lines import Path as KeyPath
-from annotator.studies.toml_lines import key_lines
+from annotator.studies.toml_lines import key_lines, left_open
 
 MAX_FILE = 200_000
+LONGEST = {"name": 60, "title": 200, "label": 200}
+"""Characters that the columns hold which keep these texts."""
 CODES = ("complete", "partial", "failed")
 NUMBER = (int, float)
 MISSING: Any = object()
@@ -60,6 +63,8 @@ class Table:
         if type(value) not in kinds:
             self.fault(key, f"`{key}` must be {_words(kinds)}.")
             return fallback
+        if type(value) is str and unfit(value, LONGEST.get(key, MAX_FILE)):
+            self.fault(key, f"`{key}` {unfit(value, LONGEST.get(key, MAX_FILE))}")
         return value
 
     def number(self, key: str, default: Any, low: float, high: float, *, whole: bool = False) -> Any:
@@ -77,7 +82,7 @@ class Table:
 
     def texts(self, key: str, default: Any = MISSING) -> tuple[str, ...]:
         value = self.take(key, list, default)
-        if not all(isinstance(each, str) and each.strip() for each in value):
+        if not all(isinstance(each, str) and each.strip() and not unfit(each) for each in value):
             self.fault(key, f"`{key}` must be a list of texts.")
             return ()
         return tuple(value)
@@ -333,7 +338,7 @@ def parse_protocol(text: str, name: str) -> dict[str, Any]:
         raise BadInput(f"{name} is longer than {MAX_FILE:,} characters: that is no protocol.")
     try:
         data: dict[str, Any] = _plain(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits is a plain ValueError
         raise BadInput(f"{name}: {error}") from error
     _read(data, text, name)
     return data
@@ -358,7 +363,7 @@ def protocol_text(name: str) -> tuple[str, str]:
         known = ", ".join(protocol_names())
         raise BadInput(f"There is no protocol {name!r}. Known: {known}; or give the path of a .toml file.")
     try:
-        return path.name, path.read_text(encoding="utf-8")
+        return path.name, path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
         raise BadInput(f"Cannot read {name!r}: {reason}.") from error
@@ -371,11 +376,14 @@ def load_protocol(name: str) -> dict[str, Any]:
 
 
 def set_key(text: str, key: str, value: str | int | float) -> str:
-    """The TOML text with a top-level key of one line set to the value."""
+    """The TOML text with a top-level key set to the value."""
     line = f"{key} = {json.dumps(value, ensure_ascii=False)}"
     found = key_lines(text).get((key,))
-    lines = text.splitlines()
+    lines = text.rstrip("\n").split("\n")  # splitlines would also cut at characters that a text may hold
     if found is not None:
+        quote = left_open(lines[found - 1].partition("=")[2].strip())
+        while quote and quote not in lines.pop(found):
+            pass
         comment = re.search(r"\s+#[^\"']*$", lines[found - 1])
         lines[found - 1] = line + (comment.group() if comment else "")
     else:

@@ -43,8 +43,16 @@ class Question:
         """Whether the value is on the scale."""
         if self.kind == "options":
             return self.option(value) is not None
+        if not self.low <= value <= self.high:
+            return False
         steps = (value - self.low) / self.step
-        return self.low <= value <= self.high and abs(steps - round(steps)) < 1e-9
+        return abs(steps - round(steps)) < 1e-9
+
+    def reaches(self, low: float, high: float) -> bool:
+        """Whether some answer lies from `low` to `high`."""
+        if self.options:
+            return any(low <= option.value <= high for option in self.options)
+        return low <= self.high and high >= self.low
 
     def label(self, value: float) -> str:
         option = self.option(value)

@@ -15,7 +15,7 @@ def key_lines(text: str) -> dict[Path, int]:
     counts: dict[Path, int] = {}
     table: Path = ()
     quote = ""
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if quote:
             quote = "" if quote in line else quote
             continue
@@ -27,7 +27,7 @@ def key_lines(text: str) -> dict[Path, int]:
         key = KEY.match(line)
         if key:
             lines[(*table, key.group(1).strip("\"'"))] = number
-            quote = _left_open(key.group(2))
+            quote = left_open(key.group(2))
     return lines
 
 
@@ -42,7 +42,7 @@ def _table(names: list[str], is_array: bool, counts: dict[Path, int]) -> Path:
     return path
 
 
-def _left_open(value: str) -> str:
+def left_open(value: str) -> str:
     """The quote of a text that goes on in the next line."""
     for quote in ('"""', "'''"):
         if value.startswith(quote) and quote not in value[3:]:

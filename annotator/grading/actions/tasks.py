@@ -30,13 +30,14 @@ def start(annotator: Annotator) -> Assignment | None:
     with transaction.atomic():
         annotator = pool.lock_annotator(annotator)
         protocol = annotator.study.read_protocol()
-        if annotator.step == steps.INSTRUCTIONS:
-            annotator.step = steps.step_after(protocol, steps.INSTRUCTIONS)
+        practised = annotator.step == steps.PRACTICE and access.has_practised(annotator)
+        if practised or annotator.step == steps.INSTRUCTIONS:
+            annotator.step = steps.step_after(protocol, annotator.step)
         elif annotator.step in steps.BEFORE_TASKS:
             raise Conflict(str(NOT_YET))
         elif annotator.step != steps.TASKS:
-            annotator.step, annotator.stopped_at = _resumed(annotator, protocol), None
-        annotator.save(update_fields=["step", "stopped_at"])
+            annotator.step = _resumed(annotator, protocol)
+        annotator.save(update_fields=["step"])
     return hand_out(annotator)
 
 
@@ -89,10 +90,10 @@ def _next_task(annotator: Annotator) -> Assignment | None:
 
 
 def _hand(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> Assignment:
-    """Into the person's hands, as their next hand-out."""
+    """Into the person's hands, as their next hand-out. Who stopped before goes on with it, not with the click."""
     now = timezone.now()
-    annotator.handed, annotator.last_seen_at = annotator.handed + 1, now
-    annotator.save(update_fields=["handed", "last_seen_at"])
+    annotator.handed, annotator.last_seen_at, annotator.stopped_at = annotator.handed + 1, now, None
+    annotator.save(update_fields=["handed", "last_seen_at", "stopped_at"])
     assignment.sequence, assignment.state, assignment.handed_at = annotator.handed, Assignment.State.HELD, now
     until = now + pool.lease(protocol)
     assignment.held_until = max(until, assignment.held_until or until)
@@ -158,8 +159,9 @@ def stop(annotator: Annotator, reason: str = "") -> None:
         for held in released:
             pool.close(held, Assignment.State.RELEASED, now)
         pool.free_slots(annotator.study, released)
-        annotator.stopped_at, annotator.stop_reason = now, reason[:500]
-        annotator.save(update_fields=["stopped_at", "stop_reason"])
+        if annotator.step not in (steps.FEEDBACK, steps.THANKS):  # who is through with the tasks stops none
+            annotator.stopped_at, annotator.stop_reason = now, reason[:500]
+            annotator.save(update_fields=["stopped_at", "stop_reason"])
         _leave_tasks(annotator, annotator.study.read_protocol())
 
 
