@@ -46,6 +46,7 @@ def turn() -> Iterator[None]:
     queue = getattr(_thread, "queue", None)
     if queue is None:
         path = settings.VAR_DIR / "turn.lock"
+        path.parent.mkdir(parents=True, exist_ok=True)
         queue = _thread.queue = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(queue, fcntl.LOCK_EX)
     try:
