@@ -172,6 +172,14 @@ def open_items(annotator: Annotator) -> QuerySet[Item]:
     return tasks.order_by("draw", "pk")
 
 
+def has_checks(study: Study, protocol: Protocol) -> bool:
+    """Whether any of the protocol's kinds of checks is to be had: a copy always is, the others need their items."""
+    kinds = set(protocol.checks.kinds)
+    if not kinds or kinds & {Item.Check.DEGRADED, Item.Check.REPEAT}:
+        return bool(kinds)
+    return study.items.filter(check_kind__in=kinds).exists()
+
+
 def unseen_checks(annotator: Annotator, kind: str) -> QuerySet[Item]:
     """The study's checks of the kind that this annotator has not had, in their order."""
     items = Item.objects.filter(~Exists(had_by(annotator)), study_id=annotator.study_id, check_kind=kind)

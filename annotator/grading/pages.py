@@ -48,7 +48,7 @@ def context_of(person: Annotator) -> dict[str, Any]:
     """What every page's frame shows: the study, the progress and the time left."""
     protocol = person.study.read_protocol()
     done, total, minutes = person.graded + person.skipped, access.tasks_for(person), None
-    if total is not None and protocol.checks.kinds:
+    if total is not None and access.has_checks(person.study, protocol):
         every = protocol.checks.every
         total += attention.checks_among(person.study.seed, person.number, total, every)
     if total:
@@ -134,7 +134,10 @@ def problem_text(protocol: Protocol, intent: str, language: str) -> dict[str, An
     return {"text": display.intent_html(intent)}
 
 
-def practice(request: HttpRequest, person: Annotator) -> HttpResponse:
+def practice(
+    request: HttpRequest, person: Annotator, *, typed: Mapping[str, str] | None = None
+) -> HttpResponse:
+    """The practice task that comes next; with what was typed where that leaves a question open."""
     context = context_of(person)
     protocol: Protocol = context["protocol"]
     if access.has_practised(person):
@@ -144,9 +147,10 @@ def practice(request: HttpRequest, person: Annotator) -> HttpResponse:
         "sample": example_of(protocol, protocol.practice[number]),
         "number": number + 1,
         "count": len(protocol.practice),
-        "questions": [question_of(question, "A", {}) for question in practised(protocol)],
+        "questions": [question_of(question, "A", typed or {}) for question in practised(protocol)],
+        "error": "" if typed is None else _("Please answer each question."),
     }
-    return render(request, "grading/practice.html", context)
+    return render(request, "grading/practice.html", context, status=200 if typed is None else 400)
 
 
 def practised(protocol: Protocol) -> list[Question]:

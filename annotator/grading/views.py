@@ -224,8 +224,11 @@ def practise(request: HttpRequest, person: Annotator) -> HttpResponse:
     if not form.is_valid():
         raise BadInput(str(WRONG_ACTION))
     number = form.cleaned_data["sequence"] - 1
-    values = forms.read_values(person.study.read_protocol().questions, request.POST)
-    actions.practise(person, number, {key: f"{value:g}" for key, value in values.items()})
+    asked = pages.practised(person.study.read_protocol())
+    values = forms.read_values(asked, request.POST)
+    if number == person.practised and steps.off_scale(steps.Due(tuple(asked)), values):
+        return pages.practice(request, person, typed=request.POST)
+    actions.practise(person, number, {key: f"{value:.12g}" for key, value in values.items()})
     return redirect("practice", token=person.token, number=number + 1)
 
 
