@@ -83,9 +83,13 @@ def exhaust(served: Served, slug: str, habits: list[Habits], *, returning: int =
 
     crowd.start(vanish, vanishing)
     others = crowd.start(Walker.run, [walker for walker in crowd.walkers if walker not in vanishing])
-    crowd.join(others)
-    over.set()
-    crowd.join()
+    try:
+        crowd.join(others)
+        over.set()
+        crowd.join()
+    except Exception as error:
+        error.add_note(f"The server said at the end:\n{served.said()[-4000:]}")
+        raise
     return crowd
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.proof.conftest import Say
+from tests.proof.conftest import DATABASES, Say, fresh_environment
 from tests.serving import Served, import_snippets, serving, shell, wait_until
 from tests.swarm import check_exhausted, exhaust
 from tests.walker import Habits
@@ -33,9 +33,12 @@ actions.cancel_job(Job.objects.get(pk={}))
 """
 
 
-@pytest.fixture
-def served(own_environment: dict[str, str]) -> Iterator[Served]:
-    with serving(own_environment) as server:
+@pytest.fixture(scope="module", params=DATABASES)
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with (
+        fresh_environment(request, tmp_path_factory.mktemp("load")) as environment,
+        serving(environment) as server,
+    ):
         yield server
 
 
