@@ -22,7 +22,7 @@ from tests.grading.answers_of import (
     stored,
     text_of,
 )
-from tests.grading.surveys import make_survey, rows_of
+from tests.grading.surveys import QUALITY, make_survey, protocol_text, rows_of
 from tests.grading.walker import Page, Walker
 
 
@@ -220,3 +220,44 @@ def test_stopping_before_the_consent_is_no_way_round_it(walker: Walker) -> None:
         page = walker.post(walker.link, {"action": "start"})
     walker.post(walker.link, {"action": "consent"})
     assert walker.post(walker.link, {"action": "start"}).step == "tasks"
+
+
+@pytest.mark.django_db
+def test_a_first_page_of_an_item_that_was_begun_anew_since(walker: Walker) -> None:
+    """The lease ran out twice, and the second time the item had been answered in part: that answer stands."""
+    study = make_survey(TWO_PAGES, rows_of(1, ("a",)))
+    old = form_of(walker.to_tasks(study.slug), quality="3")
+    days_pass()
+    page = walker.post(walker.link, {"action": "next"})
+    assert post(walker, form_of(page, quality="1")).status_code == 302
+    days_pass()
+    actions.release_expired(study)
+    assert post(walker, old).status_code == 409
+    assert stored() == [("quality", 1.0, False)]
+    rest = form_of(page, effort="50") | {"question": "effort"}
+    rest["key"] = actions.submission_key(Annotator.objects.get(), 2, "effort")
+    assert post(walker, rest).status_code == 302
+    assert stored() == [("quality", 1.0, True), ("effort", 50.0, True)]
+    nothing_drifted()
+
+
+@pytest.mark.django_db
+def test_a_late_answer_beside_another_item_of_its_problem_is_surplus(walker: Walker) -> None:
+    """`balanced`: the person has the problem's other item by now. Both answers are kept, one of them counts."""
+    text = protocol_text(QUALITY, policy="balanced", target=1, tasks_per_person=1)
+    study = make_survey(text, rows_of(1))
+    form = form_of(walker.to_tasks(study.slug), quality="3")
+    first = Assignment.objects.get()
+    days_pass(30)
+    actions.release_expired(study)
+    somebody_takes(study, first.item)
+    second = walker.post(walker.link, {"action": "next"})
+    actions.stop(Annotator.objects.get(number=2))
+    assert Item.objects.get(pk=first.item_id).taken == 0
+    assert post(walker, form).status_code == 302
+    first.refresh_from_db()
+    assert (first.state, first.surplus, Item.objects.get(pk=first.item_id).taken) == ("graded", True, 0)
+    assert post(walker, form_of(second, quality="1")).status_code == 302
+    assert stored() == [("quality", 3.0, True), ("quality", 1.0, True)]
+    assert Assignment.objects.filter(annotator__number=1, state="graded", surplus=False).count() == 1
+    nothing_drifted()
