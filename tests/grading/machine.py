@@ -216,7 +216,7 @@ class Survey(Promises):
 
     @rule(who=some, pick=some, begun=st.booleans(), taken_over=st.booleans(), times=st.integers(1, 3))
     def come_back_late(self, who: int, pick: int, begun: bool, taken_over: bool, times: int) -> None:
-        """Leases run out, once or more often, others work on, the person opens the link anew; then comes an old page."""
+        """Leases run out, once or more often, others work on, the person comes back; then an old page comes."""
         first = self.person(who).handed
         for _ in range(times):
             found = self.page_in_hand(self.person(who))
