@@ -97,9 +97,11 @@ def submit(
         done = {*answered, *(grade.question for grade in grades)}
         _count(annotator, assignment, protocol, now, done, late=late)
         held = assignment.state == Assignment.State.HELD
-        if go_on and not late and not held:  # a late answer has locked an item: no second one beside it
-            held = _go_on(annotator, protocol)
-    return Submitted(grades, replayed=False, in_hand=held)
+        # A late answer has locked an item: no second one beside it.
+        handed = go_on and not late and not held and _go_on(annotator, protocol)
+        if not handed:  # else they were saved with the hand-out
+            annotator.save(update_fields=pool.COUNTERS)
+    return Submitted(grades, replayed=False, in_hand=held or handed)
 
 
 def _go_on(annotator: Annotator, protocol: Protocol) -> bool:
@@ -226,12 +228,12 @@ def _count(
     late: bool,
 ) -> None:
     """Close the item if this was its last page, and count it; else it stays in hand, unless it came late and the
-    person has another one in hand by now: then its answers stay, and its slot is free again."""
+    person has another one in hand by now: then its answers stay, and its slot is free again. The person's
+    counters are not saved here."""
     annotator.last_seen_at = now
     if assignment.state == Assignment.State.GRADED:
         _judge(annotator, assignment, protocol)
         assignment.save(update_fields=["passed"])
-        annotator.save(update_fields=["last_seen_at", "failed_checks"])
         return
     if access.get_due(protocol, assignment, answered) is not None:
         if len(protocol.pages) == 1:  # a check with a second chance
@@ -242,7 +244,6 @@ def _count(
             pool.free_slots(annotator.study, [assignment])
         else:
             pool.renew(assignment, protocol)
-        annotator.save(update_fields=["last_seen_at"])
         return
     _judge(annotator, assignment, protocol)
     annotator.checks += bool(assignment.item.check_kind)
@@ -250,7 +251,6 @@ def _count(
     if len(protocol.pages) > 1:
         assignment.grades.update(complete=True)
     annotator.graded += 1
-    annotator.save(update_fields=["last_seen_at", "graded", "checks", "failed_checks"])
 
 
 def _judge(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> None:

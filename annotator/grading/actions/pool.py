@@ -30,6 +30,8 @@ from annotator.studies.protocols import Protocol
 ASSIGNMENT = ("annotator", "state", "sequence", "surplus", "reopened", "passed", "handed_at", "held_until")
 ITEM = ("study", "check_kind", "low", "high", "original", "group", "target", "taken")
 """What acts need of an assignment and its item."""
+COUNTERS = ("last_seen_at", "graded", "checks", "failed_checks")
+"""What an answer changes of the person."""
 _thread = threading.local()
 MAX_LOOKS = 40
 """Each look that fails means that somebody else took something: this many in a row do not happen."""

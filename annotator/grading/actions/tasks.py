@@ -93,7 +93,7 @@ def _hand(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> A
     """Into the person's hands, as their next hand-out. Who stopped before goes on with it, not with the click."""
     now = timezone.now()
     annotator.handed, annotator.last_seen_at, annotator.stopped_at = annotator.handed + 1, now, None
-    annotator.save(update_fields=["handed", "last_seen_at", "stopped_at"])
+    annotator.save(update_fields=[*pool.COUNTERS, "handed", "stopped_at"])
     assignment.sequence, assignment.state, assignment.handed_at = annotator.handed, Assignment.State.HELD, now
     until = now + pool.lease(protocol)
     assignment.held_until = max(until, assignment.held_until or until)
