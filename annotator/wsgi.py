@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 from collections.abc import Callable, Iterable
@@ -14,6 +15,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotator.settings")
 CHARSET = re.compile(r";\s*charset\*?\s*=[^;]*", re.IGNORECASE)
 
 django = get_wsgi_application()
+# What is loaded by now stays, and a request leaves few cycles: the collector was a tenth of its CPU.
+gc.collect()
+gc.freeze()
+gc.set_threshold(20_000, 20, 20)
 
 
 def sound_content_type(value: str) -> str:

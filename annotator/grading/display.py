@@ -10,6 +10,7 @@ from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
+from pygments.lexer import Lexer
 from pygments.lexers import TextLexer, get_lexer_by_name
 from pygments.util import ClassNotFound
 
@@ -22,16 +23,23 @@ INLINE_CODE = re.compile(r"`([^`\n]+)`")
 TOO_LONG_TO_HIGHLIGHT = 100_000
 
 
+FORMATTER = HtmlFormatter(nowrap=True)
+
+
+@lru_cache(maxsize=32)
+def lexer_of(language: str) -> Lexer:
+    """Made once: this costs as much as a short snippet's highlighting."""
+    try:
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return TextLexer(stripnl=False, ensurenl=False)
+
+
 @lru_cache(maxsize=1024)
 def code_html(code: str, language: str) -> SafeString:
     """Highlighted code, one <span class="line"> a line; plain text if the language is unknown."""
-    try:
-        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        lexer = TextLexer(stripnl=False, ensurenl=False)
-    if len(code) > TOO_LONG_TO_HIGHLIGHT:
-        lexer = TextLexer(stripnl=False, ensurenl=False)
-    lines = highlight(code, lexer, HtmlFormatter(nowrap=True)).removesuffix("\n").split("\n")
+    lexer = lexer_of("text" if len(code) > TOO_LONG_TO_HIGHLIGHT else language)
+    lines = highlight(code, lexer, FORMATTER).removesuffix("\n").split("\n")
     # Pygments escapes the code and closes its spans at each line's end.
     return mark_safe("".join(f'<span class="line">{line}\n</span>' for line in lines))
 

@@ -72,7 +72,9 @@ class Assignment(models.Model):
     """States in which the item is not handed to the same annotator again."""
     SEEN = Q(state__in=LIVE) | Q(partial=True)
 
-    annotator = models.ForeignKey(Annotator, on_delete=models.CASCADE, related_name="assignments")
+    annotator = models.ForeignKey(
+        Annotator, on_delete=models.CASCADE, related_name="assignments", db_index=False
+    )
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="assignments")
     sequence = models.PositiveIntegerField(
         default=0, help_text="Which hand-out of the annotator it is, counted from 1; 0 while reserved."
@@ -105,12 +107,14 @@ class Assignment(models.Model):
             ),
         ]
         indexes = [
+            models.Index(fields=["annotator", "item"], name="had_by_annotator"),
+            models.Index(fields=["annotator", "sequence"], name="in_order_of_annotator"),
+            # What is held or reserved has a lease, and nothing else. SQLite takes a partial index where a query's
+            # own words imply its condition: values that come as parameters imply nothing but "not null".
+            models.Index(fields=["held_until"], condition=Q(held_until__isnull=False), name="holds_by_lease"),
             models.Index(
-                fields=["held_until"], condition=Q(state__in=("reserved", "held")), name="holds_by_lease"
-            ),
-            models.Index(
-                fields=["annotator"],
-                condition=Q(state__in=("reserved", "held")),
+                fields=["annotator", "held_until"],
+                condition=Q(held_until__isnull=False),
                 name="hold_of_annotator",
             ),
         ]

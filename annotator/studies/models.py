@@ -170,9 +170,7 @@ class Group(models.Model):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["study", "open_slots", "draw"], condition=Q(open_slots__gt=0), name="open_groups"
-            ),
+            models.Index(fields=["study", "open_slots", "draw", "id"], name="open_groups"),
         ]
 
     def __str__(self) -> str:
@@ -227,7 +225,7 @@ class Item(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["study", "draw"],
+                fields=["study", "draw", "id"],
                 condition=Q(check_kind="") & (Q(target__isnull=True) | Q(taken__lt=F("target"))),
                 name="open_items",
             ),

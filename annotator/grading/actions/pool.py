@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -33,8 +34,8 @@ ITEM = ("study", "check_kind", "low", "high", "original", "group", "target", "ta
 COUNTERS = ("last_seen_at", "graded", "checks", "failed_checks")
 """What an answer changes of the person."""
 _thread = threading.local()
-MAX_LOOKS = 40
-"""Each look that fails means that somebody else took something: this many in a row do not happen."""
+LOOK_AGAIN_SECONDS = (0, 0.005, 0.01, 0.02, 0.04)
+"""Others lock an item for a few milliseconds."""
 
 
 @contextmanager
@@ -69,9 +70,12 @@ def lock_annotator(annotator: Annotator) -> Annotator:
 def lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
     locking = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related("item")
     mine = locking.only(*ASSIGNMENT, *(f"item__{name}" for name in ITEM))
-    assignment = mine.filter(annotator=annotator, sequence=sequence).first()
-    if assignment is None:
-        raise BadInput(gettext("The form was damaged on its way. Please reload the page and answer again."))
+    try:
+        assignment = mine.get(annotator=annotator, sequence=sequence)
+    except Assignment.DoesNotExist:
+        raise BadInput(
+            gettext("The form was damaged on its way. Please reload the page and answer again.")
+        ) from None
     assignment.annotator = annotator
     return assignment
 
@@ -108,20 +112,22 @@ def take_open_item(annotator: Annotator, sequence: int) -> Item | None:
     """Locks and takes the first open item at or after the hand-out's pivot, round the end: `assignment.choose`, by
     index. None if none is open.
 
-    Items that another transaction holds are passed over first; before "none left" is said they are
-    waited for, because a slot may still be free. If such a row filled up meanwhile, that look fails: again.
+    Items that another transaction has locked are passed over, and looked for again a moment later if nothing else is
+    free. They are not waited for: a row that filled up meanwhile stays locked until this transaction ends, and two
+    that wait for each other's such rows would never come to an end. None is then not the last word: `may_come`.
     """
     entry = pivot(annotator.study.seed, annotator.number, sequence)
     free = access.open_items(annotator).only("kind", "group", "snippet", "reference", "code", "draw")
-    for attempt in range(MAX_LOOKS):
-        locking = free.select_for_update(skip_locked=attempt % 2 == 0, no_key=True, of=("self",))
+    locking = free.select_for_update(skip_locked=True, no_key=True, of=("self",))
+    for pause in LOOK_AGAIN_SECONDS:
+        time.sleep(pause)
         item = locking.filter(draw__gte=entry).first() or locking.first()
         if item is not None:
             take(item)
             return item
         if not free.exists():
             return None
-    raise Conflict(gettext("Many people are asking for a task at once. Please try again in a moment."))
+    return None
 
 
 def take(item: Item) -> None:
@@ -196,7 +202,7 @@ def _block(annotator: Annotator) -> list[Item]:
     if rest or access.tasks_done(annotator):
         return rest
     group = _emptiest_group(annotator, set(), 0)
-    return [] if group is None else list(access.open_items(annotator).filter(group=group))
+    return [] if group is None else access.open_in_group(annotator, group)
 
 
 def _one_of_each(annotator: Annotator, count: int) -> list[Item]:
@@ -208,7 +214,7 @@ def _one_of_each(annotator: Annotator, count: int) -> list[Item]:
         if group is None:
             break
         used.add(group.pk)
-        open_now = list(access.open_items(annotator).filter(group=group))
+        open_now = access.open_in_group(annotator, group)
         if open_now:
             seed, number = annotator.study.seed, annotator.number
             place = most_open(
@@ -223,10 +229,10 @@ def _one_of_each(annotator: Annotator, count: int) -> list[Item]:
 
 def _emptiest_group(annotator: Annotator, used: set[int], turn: int) -> Group | None:
     """`assignment.emptiest`, by index: the most open slots, then the first at or after the pivot, round the end."""
-    groups = access.open_groups(annotator).exclude(pk__in=used)
-    fullest = groups.order_by("-open_slots").first()
+    fullest = access.open_groups(annotator).exclude(pk__in=used).order_by("-open_slots").first()
     if fullest is None:
         return None
     entry = pivot(annotator.study.seed, annotator.number, annotator.handed + 1 + turn)
+    groups = access.new_groups(annotator).exclude(pk__in=used)
     level = groups.filter(open_slots=fullest.open_slots).order_by("draw", "pk")
     return level.filter(draw__gte=entry).first() or level.first()

@@ -168,9 +168,7 @@ def stop(annotator: Annotator, reason: str = "") -> None:
 def release_expired(study: Study, now: datetime | None = None) -> int:
     """Return holds whose lease ran out to the pool, a few at a time; how many."""
     now = now or timezone.now()
-    late = Assignment.objects.filter(
-        state__in=(Assignment.State.HELD, Assignment.State.RESERVED), held_until__lt=now, item__study=study
-    )
+    late = access.holds_of(study).filter(held_until__lt=now)
     if not late.exists():  # mostly: spares a transaction that would lock out others on SQLite
         return 0
     with transaction.atomic():
