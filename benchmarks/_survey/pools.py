@@ -17,12 +17,11 @@ from django.utils import timezone
 
 from annotator.grading.models import Annotator, Assignment, Grade
 from annotator.studies.models import Item, Problem, Snippet, Study, System
+from benchmarks._survey.scale import LAST_OPEN
 
 COPIES = int(os.environ.get("SURVEY_COPIES") or 358)
 """358 x 2,800 = 1,002,400 items."""
 ITEMS_A_CROWD_MEMBER = 1000
-LAST_OPEN = 3
-"""Open items that are left of 2,800 where 99.9 % are full."""
 QUESTION = "helpfulness"
 
 

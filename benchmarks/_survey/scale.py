@@ -33,8 +33,11 @@ DONE = 2000
 DONE_OF_SETS = 500
 """`balanced`, 2,800 items: of 560 problems nobody can have done 2,000 with one item of each."""
 AHEAD = 12
-"""Tasks that a person has before them where a set is reserved."""
+"""Tasks that a person has before them where a set is reserved; as many as are open where nearly all is full."""
 A_ROUND = 8
+"""Grades of a round."""
+LAST_OPEN = 3
+"""Open items that are left of 2,800 where 99.9 % are full."""
 PATIENCE = 15.0
 """Seconds for one cell of the table, and the most that one statement may take."""
 NEARLY_ALL = "all but 3 open ones done"
@@ -121,7 +124,7 @@ class Grader(Visitor):
 class State:
     """A person of a pool before them, and the way back to it after each round."""
 
-    def __init__(self, pool: Pool, person: Any, policy: str) -> None:
+    def __init__(self, pool: Pool, person: Any, policy: str, ahead: int) -> None:
         from annotator.grading.models import Annotator, Assignment
 
         self.pool, self.person = pool, person
@@ -129,7 +132,7 @@ class State:
         self.last = self.assignments.order_by("-pk").values_list("pk", flat=True).first() or 0
         self.grader = Grader(person.token)
         study = pool.study
-        set_policy(study, policy, person.graded + AHEAD)
+        set_policy(study, policy, person.graded + ahead)
 
     def round(self, grades: int) -> float:
         """As the person's; infinite if it did not come to an end."""
@@ -230,8 +233,10 @@ def measure(rounds: int) -> Iterator[Cell]:
 
 def compare(pools: list[Pool], people: list[Any], policy: str, full: float, words: str, rounds: int) -> Cell:
     """The median round of each size, one warming up; sizes take turns. Where a round is very slow, of fewer."""
-    states = [State(pool, person, policy) for pool, person in zip(pools, people, strict=True)]
-    grades = 2 if full > FILLS[1] and policy != "blocks" else A_ROUND
+    nearly_full = full == FILLS[-1]
+    ahead = LAST_OPEN if nearly_full else AHEAD
+    states = [State(pool, person, policy, ahead) for pool, person in zip(pools, people, strict=True)]
+    grades = LAST_OPEN - 1 if nearly_full and policy != "blocks" else A_ROUND
     costs: list[list[float]] = []
     start = time.monotonic()
     while len(costs) <= rounds and (len(costs) < 2 or time.monotonic() - start < PATIENCE):
