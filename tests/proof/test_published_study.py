@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
+from annotator.grading import actions
+from annotator.grading.display import image_name
 from annotator.grading.verify import drifted
 from annotator.studies.models import Study
 
@@ -139,6 +142,13 @@ def test_hearthstone_with_its_cards(package: Path, client: Client) -> None:
     cards = package / "data" / "datasets" / "hs_cards"
     for number, problem in enumerate(study.problems.order_by("pk")):
         assert (problem.key, problem.image_alt) == (str(number), f"Hearthstone card {number + 1}")
-        page = client.get(f"/image/{problem.image}")
-        content = b"".join(page.streaming_content)  # type: ignore[attr-defined]
-        assert content == (cards / f"{number}.png").read_bytes()
+        stored = settings.MEDIA_ROOT / "images" / problem.image
+        assert stored.read_bytes() == (cards / f"{number}.png").read_bytes()
+    person = actions.join(study, "")
+    actions.consent(person)
+    held = actions.start(person)
+    assert held is not None
+    problem = held.item.snippet.problem
+    page = client.get(f"/a/{person.token}/image/{image_name(study, problem)}")
+    content = b"".join(page.streaming_content)  # type: ignore[attr-defined]
+    assert content == (cards / f"{problem.key}.png").read_bytes()
