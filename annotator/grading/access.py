@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +31,7 @@ from django.utils.translation import gettext_lazy
 from annotator.errors import Conflict, NotYours
 from annotator.grading import steps
 from annotator.grading.models import Annotator, Answer, Assignment, Grade
+from annotator.prepared import Prepared, Slot
 from annotator.studies import attention
 from annotator.studies.models import Group, Item, Study
 from annotator.studies.protocols import Protocol
@@ -64,6 +66,17 @@ JUDGED = (
     *("snippet__problem__image", "snippet__problem__image_alt"),
 )
 """What a page needs of an item."""
+
+
+@dataclass(frozen=True)
+class Someone:
+    """Stands for the annotator in a query that is prepared for any of them."""
+
+    pk: Slot
+    study_id: Slot
+
+
+DAMAGED = gettext_lazy("The form was damaged on its way. Please reload the page and answer again.")
 TOO_LATE = gettext_lazy("The time for this study is over. Thank you.")
 
 
@@ -74,13 +87,22 @@ def get_study_to_join(slug: str) -> Study:
         raise NotYours(_("There is no such study. Please check the link.")) from None
 
 
+_known = Prepared(
+    lambda token: (
+        Annotator.objects.select_related("study")
+        .only(*PERSON, "study__protocol")
+        .filter(token=token, origin=Annotator.Origin.JOINED, revoked_at=None)
+        .order_by()
+    )
+)
+
+
 def get_annotator(token: str) -> Annotator:
     """The person with this personal link. Nobody grades on in the name of an imported or simulated grader."""
-    try:
-        known = Annotator.objects.select_related("study").only(*PERSON, "study__protocol")
-        return known.get(token=token, origin=Annotator.Origin.JOINED, revoked_at=None)
-    except Annotator.DoesNotExist:
-        raise NotYours(_("This link is not known. Please check that you copied all of it.")) from None
+    person = _known.first(token)
+    if person is None:
+        raise NotYours(_("This link is not known. Please check that you copied all of it."))
+    return person
 
 
 def why_closed(study: Study, now: datetime | None = None) -> str:
@@ -100,7 +122,11 @@ def check_open(study: Study) -> None:
 
 def in_hand(annotator: Annotator) -> QuerySet[Assignment]:
     """The item in the annotator's hands."""
-    return _holds(Assignment.State.HELD).filter(annotator=annotator).order_by("held_until")
+    return _in_hand(annotator.pk)
+
+
+def _in_hand(pk: int | Slot) -> QuerySet[Assignment]:
+    return _holds(Assignment.State.HELD).filter(annotator_id=pk).order_by("held_until")
 
 
 def _holds(*states: Assignment.State) -> QuerySet[Assignment]:
@@ -114,13 +140,21 @@ def holds_of(study: Study) -> QuerySet[Assignment]:
     return holds.alias(of_study=F("item__study_id") + 0).filter(of_study=study.pk)
 
 
+def _shown(annotator: Slot, alone: bool) -> QuerySet[Assignment]:
+    joined = ["item__snippet__problem"] if alone else ["item__snippet__problem", "item__reference"]
+    needed = [f"item__{name}" for name in JUDGED if not (alone and name.startswith("reference__"))]
+    held = _in_hand(annotator).select_related(*joined)
+    return held.only("annotator", "sequence", "state", "side", "handed_at", *needed)[:1]
+
+
+_shown_alone = Prepared(lambda annotator: _shown(annotator, alone=True))
+_shown_beside = Prepared(lambda annotator: _shown(annotator, alone=False))
+
+
 def get_held(annotator: Annotator) -> Assignment | None:
     """The item in the annotator's hands, with all that its page shows."""
     alone = annotator.study.read_protocol().show == "snippet"
-    joined = ["item__snippet__problem"] if alone else ["item__snippet__problem", "item__reference"]
-    needed = [f"item__{name}" for name in JUDGED if not (alone and name.startswith("reference__"))]
-    held = in_hand(annotator).select_related(*joined)
-    return held.only("annotator", "sequence", "state", "side", "handed_at", *needed).first()
+    return (_shown_alone if alone else _shown_beside).first(annotator.pk)
 
 
 def answered_questions(assignment: Assignment) -> dict[str, datetime | None]:
@@ -211,7 +245,7 @@ class NotHad(RawSQL):
     AND (had.state IN ({states}) OR had.partial) LIMIT 1), 0) = 0
     """
 
-    def __init__(self, annotator: Annotator) -> None:
+    def __init__(self, annotator: Annotator | Someone) -> None:
         super().__init__(self.TEXT, (annotator.pk,), output_field=BooleanField())
 
     def as_sql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper) -> tuple[str, tuple[Any, ...]]:
@@ -219,15 +253,16 @@ class NotHad(RawSQL):
         return self.sql.format(item=compiler.query.get_initial_alias(), states=states), tuple(self.params)
 
 
-def free_tasks(annotator: Annotator) -> QuerySet[Item]:
+def free_tasks(annotator: Annotator | Someone) -> QuerySet[Item]:
     """Tasks with a free slot that this annotator has not had, of any study and in no order."""
     free = Q(target__isnull=True) | Q(taken__lt=F("target"))
     return Item.objects.filter(free, NotHad(annotator), check_kind="")
 
 
-def open_items(annotator: Annotator) -> QuerySet[Item]:
+def open_items(annotator: Annotator | Someone) -> QuerySet[Item]:
     """Those of the study, in the pool's order."""
-    return free_tasks(annotator).filter(study_id=annotator.study_id).order_by("draw", "pk")
+    study: Any = annotator.study_id
+    return free_tasks(annotator).filter(study_id=study).order_by("draw", "pk")
 
 
 def open_in_group(annotator: Annotator, group: Group) -> list[Item]:

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping
 
 from django import forms
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotator.errors import BadInput
 from annotator.studies.protocols import Ask, Question
 
-DAMAGED = gettext_lazy("The form was damaged on its way. Please reload the page and answer again.")
 MAX_ANSWER = 5000
 
 

@@ -166,7 +166,7 @@ def grade(request: HttpRequest, person: Annotator) -> HttpResponse:
     """Store the answers of one page, or show it again with what was chosen and a sentence."""
     form = forms.GradeForm(request.POST)
     if not form.is_valid():
-        return pages.task(request, person, error=str(forms.DAMAGED), typed=request.POST, status=400)
+        return pages.task(request, person, error=str(access.DAMAGED), typed=request.POST, status=400)
     sent = form.cleaned_data
     page = steps.page_of(person.study.read_protocol(), sent["question"]) or ()
     try:

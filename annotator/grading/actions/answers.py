@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotator.errors import BadInput, Conflict
 from annotator.grading import access, steps
 from annotator.grading.actions import pool, tasks
 from annotator.grading.models import Annotator, Answer, Assignment, Grade, GradeRevision
+from annotator.prepared import insert, update
 from annotator.studies.models import Study
 from annotator.studies.protocols import Protocol, Question
 
-DAMAGED = gettext_lazy("The form was damaged on its way. Please reload the page and answer again.")
 MAX_COMMENT = 5000
 
 
@@ -59,14 +56,14 @@ def submit(
     the answers if there is none). One transaction: find the key, lock the assignment, check ownership, study,
     question and scale, write Grade and GradeRevision, and at the item's last page close the assignment. An
     answer that comes after its slot was given away is stored as surplus. With `go_on` the same transaction hands
-    out the next item where one is free at once; the answer is stored whether or not that works.
+    out the next item where one is free at once.
 
     Raises BadInput (value not on the scale, too soon, damaged form) and Conflict (study closed, another question
     is due, the same form came before with other answers).
     """
     question = question or next(iter(answers), "")
     if key != submission_key(annotator, sequence, question, revision):
-        raise BadInput(str(DAMAGED))
+        raise BadInput(str(access.DAMAGED))
     now = timezone.now()
     with pool.turn():
         annotator = pool.lock_annotator(annotator)
@@ -74,7 +71,7 @@ def submit(
         assignment = pool.lock_assignment(annotator, sequence)
         page = steps.page_of(protocol, question)
         if page is None:
-            raise BadInput(str(DAMAGED))
+            raise BadInput(str(access.DAMAGED))
         answered = access.answered_so_far(protocol, assignment)
         came = any(each.key in answered for each in steps.scaled_of(page))
         if came and GradeRevision.objects.filter(submission_key=key).exists():
@@ -100,7 +97,7 @@ def submit(
         # A late answer has locked an item: no second one beside it.
         handed = go_on and not late and not held and _go_on(annotator, protocol)
         if not handed:  # else they were saved with the hand-out
-            annotator.save(update_fields=pool.COUNTERS)
+            update(annotator, *pool.COUNTERS)
     return Submitted(grades, replayed=False, in_hand=held or handed)
 
 
@@ -108,9 +105,7 @@ def _go_on(annotator: Annotator, protocol: Protocol) -> bool:
     """Whether the next item could be handed out at once."""
     if annotator.step != steps.TASKS or access.why_closed(annotator.study):
         return False
-    with suppress(Conflict), transaction.atomic():
-        return tasks.take_next(annotator, protocol) is not None
-    return False
+    return tasks.take_next(annotator, protocol) is not None
 
 
 def _replay(
@@ -193,14 +188,13 @@ def _store(
             grade.complete = len(protocol.pages) == 1
         grade.value, grade.label = value, question.label(value)
         grade.submitted_at, grade.protocol_version = now, protocol.version
-        grade.save()
-        GradeRevision.objects.create(
-            grade=grade,
-            number=due.revision,
-            value=grade.value,
-            label=grade.label,
-            submission_key=None if place else key,
-        )
+        if due.revision:
+            grade.save()
+        else:
+            insert(grade)
+        revision = GradeRevision(grade=grade, number=due.revision, value=grade.value, label=grade.label)
+        revision.submission_key = None if place else key
+        insert(revision)
         grades.append(grade)
     return grades
 

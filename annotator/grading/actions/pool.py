@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -25,10 +25,14 @@ from annotator.errors import BadInput, Conflict
 from annotator.grading import access
 from annotator.grading.assignment import most_open, order_in_set, pivot
 from annotator.grading.models import Annotator, Assignment
+from annotator.prepared import Prepared, PreparedUpdate, Slot, update
 from annotator.studies.models import Group, Item, Study
 from annotator.studies.protocols import Protocol
 
-ASSIGNMENT = ("annotator", "state", "sequence", "surplus", "reopened", "passed", "handed_at", "held_until")
+ASSIGNMENT = (
+    *("annotator", "state", "sequence", "surplus", "reopened", "partial", "passed"),
+    *("handed_at", "held_until"),
+)
 ITEM = ("study", "check_kind", "low", "high", "original", "group", "target", "taken")
 """What acts need of an assignment and its item."""
 COUNTERS = ("last_seen_at", "graded", "checks", "failed_checks")
@@ -59,23 +63,36 @@ def turn() -> Iterator[None]:
         fcntl.flock(queue, fcntl.LOCK_UN)
 
 
+_locked_annotator = Prepared(
+    lambda pk: (
+        Annotator.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("study")
+        .only(*access.PERSON)
+        .filter(pk=pk)
+        .order_by()
+    )
+)
+_locked_assignment = Prepared(
+    lambda annotator, sequence: (
+        Assignment.objects.select_for_update(no_key=True, of=("self",))
+        .select_related("item")
+        .only(*ASSIGNMENT, *(f"item__{name}" for name in ITEM))
+        .filter(annotator_id=annotator, sequence=sequence)
+    )
+)
+
+
 def lock_annotator(annotator: Annotator) -> Annotator:
     """The annotator's row, locked and fresh: each person's requests are dealt with one after another."""
-    locking = Annotator.objects.select_for_update(no_key=True, of=("self",)).select_related("study")
-    locked = locking.only(*access.PERSON).get(pk=annotator.pk)
+    locked = _locked_annotator(annotator.pk)[0]
     locked.study.share_protocol(annotator.study)
     return locked
 
 
 def lock_assignment(annotator: Annotator, sequence: int) -> Assignment:
-    locking = Assignment.objects.select_for_update(no_key=True, of=("self",)).select_related("item")
-    mine = locking.only(*ASSIGNMENT, *(f"item__{name}" for name in ITEM))
-    try:
-        assignment = mine.get(annotator=annotator, sequence=sequence)
-    except Assignment.DoesNotExist:
-        raise BadInput(
-            gettext("The form was damaged on its way. Please reload the page and answer again.")
-        ) from None
+    assignment = _locked_assignment.first(annotator.pk, sequence)
+    if assignment is None:
+        raise BadInput(str(access.DAMAGED))
     assignment.annotator = annotator
     return assignment
 
@@ -95,7 +112,7 @@ def renew(assignment: Assignment, protocol: Protocol) -> Assignment:
     until = timezone.now() + lease(protocol)
     if assignment.held_until is None or until > assignment.held_until:
         assignment.held_until = until
-        assignment.save(update_fields=["held_until"])
+        update(assignment, "held_until")
     return assignment
 
 
@@ -105,7 +122,17 @@ def close(assignment: Assignment, state: Assignment.State, now: datetime) -> Non
     assignment.state, assignment.closed_at, assignment.held_until = state, now, None
     if state in (Assignment.State.RELEASED, Assignment.State.EXPIRED):
         assignment.partial = assignment.grades.exists()
-    assignment.save(update_fields=["state", "closed_at", "held_until", "passed", "partial"])
+    update(assignment, "state", "closed_at", "held_until", "passed", "partial")
+
+
+def _unlocked(pk: Slot, study: Slot) -> QuerySet[Item]:
+    free = access.open_items(access.Someone(pk, study))
+    free = free.only("kind", "group", "snippet", "reference", "code", "draw")
+    return free.select_for_update(skip_locked=True, no_key=True, of=("self",))
+
+
+_from_pivot = Prepared(lambda pk, study, entry: _unlocked(pk, study).filter(draw__gte=entry)[:1])
+_from_start = Prepared(lambda pk, study: _unlocked(pk, study)[:1])
 
 
 def take_open_item(annotator: Annotator, sequence: int) -> Item | None:
@@ -117,23 +144,27 @@ def take_open_item(annotator: Annotator, sequence: int) -> Item | None:
     that wait for each other's such rows would never come to an end. None is then not the last word: `may_come`.
     """
     entry = pivot(annotator.study.seed, annotator.number, sequence)
-    free = access.open_items(annotator).only("kind", "group", "snippet", "reference", "code", "draw")
-    locking = free.select_for_update(skip_locked=True, no_key=True, of=("self",))
+    who = annotator.pk, annotator.study_id
     for pause in LOOK_AGAIN_SECONDS:
-        time.sleep(pause)
-        item = locking.filter(draw__gte=entry).first() or locking.first()
+        if pause:  # to sleep 0 s lets others run while the pool is locked
+            time.sleep(pause)
+        item = _from_pivot.first(*who, entry) or _from_start.first(*who)
         if item is not None:
             take(item)
             return item
-        if not free.exists():
+        if not access.open_items(annotator).exists():
             return None
     return None
 
 
+_one_more_taken = PreparedUpdate(lambda pk: (Item.objects.filter(pk=pk), {"taken": F("taken") + 1}))
+_one_less_open = PreparedUpdate(lambda pk: (Group.objects.filter(pk=pk), {"open_slots": F("open_slots") - 1}))
+
+
 def take(item: Item) -> None:
-    Item.objects.filter(pk=item.pk).update(taken=F("taken") + 1)
+    _one_more_taken(item.pk)
     if item.group_id is not None:
-        Group.objects.filter(pk=item.group_id).update(open_slots=F("open_slots") - 1)
+        _one_less_open(item.group_id)
 
 
 def free_slots(study: Study, assignments: Iterable[Assignment]) -> None:

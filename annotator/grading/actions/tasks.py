@@ -15,6 +15,7 @@ from annotator.grading.actions import pool
 from annotator.grading.actions.checks import next_check
 from annotator.grading.assignment import side
 from annotator.grading.models import Annotator, Answer, Assignment
+from annotator.prepared import insert, update
 from annotator.studies.models import Item, Study
 from annotator.studies.protocols import Protocol
 
@@ -93,7 +94,7 @@ def _hand(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> A
     """Into the person's hands, as their next hand-out. Who stopped before goes on with it, not with the click."""
     now = timezone.now()
     annotator.handed, annotator.last_seen_at, annotator.stopped_at = annotator.handed + 1, now, None
-    annotator.save(update_fields=[*pool.COUNTERS, "handed", "stopped_at"])
+    update(annotator, *pool.COUNTERS, "handed", "stopped_at")
     assignment.sequence, assignment.state, assignment.handed_at = annotator.handed, Assignment.State.HELD, now
     until = now + pool.lease(protocol)
     assignment.held_until = max(until, assignment.held_until or until)
@@ -101,7 +102,10 @@ def _hand(annotator: Annotator, assignment: Assignment, protocol: Protocol) -> A
     if item.kind == Item.Kind.PAIR and item.reference is not None:
         seed = annotator.study.seed
         assignment.side = side(seed, annotator.number, annotator.handed, item.shown_code, item.reference.code)
-    assignment.save()
+    if assignment._state.adding:
+        insert(assignment)
+    else:
+        update(assignment, "sequence", "state", "handed_at", "held_until", "side")
     return assignment
 
 
