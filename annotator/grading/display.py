@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexer import Lexer
@@ -19,6 +22,16 @@ from annotator.studies.items import shown_score
 from annotator.studies.models import Item, Problem, Study
 from annotator.studies.protocols import Protocol
 
+__all__ = [
+    "code_html",
+    "image_name",
+    "intent_html",
+    "panels",
+    "paragraphs",
+    "part_html",
+    "question_text",
+    "shown_score",
+]
 INLINE_CODE = re.compile(r"`([^`\n]+)`")
 TOO_LONG_TO_HIGHLIGHT = 100_000
 
@@ -44,13 +57,20 @@ def code_html(code: str, language: str) -> SafeString:
     return mark_safe("".join(f'<span class="line">{line}\n</span>' for line in lines))
 
 
+def part_html(template: str, **values: Hashable) -> SafeString:
+    """A part of a page that is the same for everybody, rendered once for each language."""
+    return _part_html(template, get_language(), **values)
+
+
+@lru_cache(maxsize=256)
+def _part_html(template: str, language: str | None, **values: Hashable) -> SafeString:
+    return render_to_string(template, values)
+
+
 def intent_html(text: str) -> SafeString:
     """A problem's text with its `backtick` parts as code and its line breaks kept."""
     escaped = INLINE_CODE.sub(r"<code>\1</code>", str(conditional_escape(text.strip())))
     return mark_safe(escaped.replace("\n", "<br>"))
-
-
-__all__ = ["code_html", "image_name", "intent_html", "panels", "paragraphs", "question_text", "shown_score"]
 
 
 def paragraphs(text: str) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.crypto import salted_hmac
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotator.errors import Conflict
@@ -96,7 +97,10 @@ def instructions(request: HttpRequest, person: Annotator, *, again: bool) -> Htt
     protocol: Protocol = context["protocol"]
     context |= {
         "paragraphs": display.paragraphs(protocol.instructions),
-        "questions": [question_of(each, "A", {}) for each in steps.scaled_of(protocol.pages[0])],
+        "questions": [
+            {"question": each, "text": display.question_text(each.text, "A")}
+            for each in steps.scaled_of(protocol.pages[0])
+        ],
         "example": None if protocol.example is None else example_of(protocol, protocol.example),
         "again": again,
     }
@@ -147,7 +151,7 @@ def practice(
         "sample": example_of(protocol, protocol.practice[number]),
         "number": number + 1,
         "count": len(protocol.practice),
-        "questions": [question_of(question, "A", typed or {}) for question in practised(protocol)],
+        "questions": questions_html(practised(protocol), "A", typed or {}),
         "error": "" if typed is None else _("Please answer each question."),
     }
     return render(request, "grading/practice.html", context, status=200 if typed is None else 400)
@@ -200,13 +204,19 @@ def _in_words(question: Question, right: list[float]) -> str:
     return " / ".join(question.label(each) or f"{each:g}" for each in right)
 
 
-def question_of(question: Question, side: str, typed: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "question": question,
-        "text": display.question_text(question.text, side),
-        "chosen": typed.get(f"value-{question.key}", ""),
-        "comment": typed.get(f"comment-{question.key}", ""),
-    }
+def questions_html(questions: Sequence[Question], side: str, typed: Mapping[str, str]) -> list[SafeString]:
+    """Each question of a page with its options, slider or comment field, and what was typed into it."""
+    return [
+        display.part_html(
+            "grading/scale.html",
+            question=question,
+            text=display.question_text(question.text, side),
+            chosen=typed.get(f"value-{question.key}", ""),
+            comment=typed.get(f"comment-{question.key}", ""),
+            first=place == 0,
+        )
+        for place, question in enumerate(questions)
+    ]
 
 
 def task(
@@ -244,7 +254,8 @@ def task(
         "sequence": held.sequence,
         "due": due,
         "key": actions.submission_key(person, held.sequence, due.key, due.revision),
-        "questions": [question_of(question, held.side, typed or {}) for question in due.questions],
+        "questions": questions_html(due.questions, held.side, typed or {}),
+        "can_skip": protocol.skip and not answered,
         "error": error,
         "problem": problem,
         "intent": problem_text(protocol, problem.intent, held.item.snippet.language),
