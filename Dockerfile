@@ -40,6 +40,6 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=4 \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
 
 # --no-control-socket and /dev/shm: gunicorn writes nothing to the disk of the container.
-CMD ["gunicorn", "annotator.wsgi", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "8", \
+CMD ["gunicorn", "annotator.wsgi", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "4", \
      "--worker-class", "gthread", "--worker-tmp-dir", "/dev/shm", "--graceful-timeout", "10", \
      "--timeout", "60", "--no-control-socket", "--access-logfile", "-"]
