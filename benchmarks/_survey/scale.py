@@ -36,6 +36,8 @@ AHEAD = 12
 """Tasks that a person has before them where a set is reserved; as many as are open where nearly all is full."""
 A_ROUND = 8
 """Grades of a round."""
+MOST_BLOCKS = 100_000
+"""That a protocol may have."""
 LAST_OPEN = 3
 """Open items that are left of 2,800 where 99.9 % are full."""
 PATIENCE = 15.0
@@ -163,7 +165,7 @@ def set_policy(study: Any, policy: str, tasks: int) -> None:
     """The policy with what its protocol must say: how many tasks are reserved, or how many questionnaires there are."""
     own: dict[str, Any] = {"policy": policy}
     own |= {"tasks_per_person": tasks} if policy == "balanced" else {}
-    own |= {"blocks": study.item_count // 5} if policy == "blocks" else {}
+    own |= {"blocks": min(study.item_count // 5, MOST_BLOCKS)} if policy == "blocks" else {}
     rest = {key: value for key, value in study.protocol.items() if key not in ("tasks_per_person", "blocks")}
     study.policy, study.protocol = policy, rest | own
     study.save()

@@ -20,12 +20,12 @@ NOW = datetime(2026, 3, 1, 12, 30, 1, 250_000, tzinfo=UTC)
 def assignment() -> Assignment:
     study = make_study()
     person = make_annotator(study)
-    return Assignment.objects.create(annotator=person, item=study.items.first(), sequence=1, handed_at=NOW)
+    return Assignment.objects.create(annotator=person, item=study.items.all()[0], sequence=1, handed_at=NOW)
 
 
 def test_rows_are_those_of_the_query_at_each_use(assignment: Assignment) -> None:
     second = Assignment.objects.create(
-        annotator=assignment.annotator, item=assignment.annotator.study.items.last(), sequence=2
+        annotator=assignment.annotator, item=assignment.annotator.study.items.all()[1], sequence=2
     )
     by_sequence = Prepared(
         lambda person, sequence: (
@@ -57,7 +57,7 @@ def test_an_optional_relation_that_is_empty_stays_so(assignment: Assignment) -> 
 def test_prepared_update_changes_what_it_names(assignment: Assignment) -> None:
     further = PreparedUpdate(lambda pk: (Assignment.objects.filter(pk=pk), {"state": "skipped"}))
     other = Assignment.objects.create(
-        annotator=assignment.annotator, item=assignment.annotator.study.items.last(), sequence=2
+        annotator=assignment.annotator, item=assignment.annotator.study.items.all()[1], sequence=2
     )
     further(assignment.pk)
     assignment.refresh_from_db()

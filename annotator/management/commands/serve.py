@@ -85,8 +85,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--threads",
             type=int,
-            default=8,
-            help="threads of each web process (default 8)",
+            default=4,
+            help="threads of each web process (default 4)",
         )
         parser.add_argument("--web-processes", type=int, default=2, help="web processes (default 2)")
 
