@@ -128,6 +128,29 @@ def test_a_page_that_begins_with_a_comment(walker: Walker) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("Well.", "Not well.", '"Well." is stored already. The page now sent "Not well."'),
+        ("Well.", "", '"Well." is stored already. The page now sent ""'),
+        ("", "Well.", '"" is stored already. The page now sent "Well."'),
+        (" Well.\n", "Well.", ""),
+        ("x" * 6000, "x" * 6000, ""),
+    ],
+    ids=["another", "taken away", "added", "the same but for spaces", "cut"],
+)
+def test_the_same_form_with_another_comment(walker: Walker, first: str, second: str, shown: str) -> None:
+    text = protocol_text(QUALITY, REMARK, policy="open", target=1)
+    form = form_of(walker.to_tasks(make_survey(text, rows_of(2)).slug), quality="3")
+    assert post(walker, form | {"comment-remark": first}).status_code == 302
+    kept = list(Annotator.objects.get().answers.values_list("text", flat=True))
+    again = post(walker, form | {"comment-remark": second})
+    assert again.status_code == (409 if shown else 302)
+    assert shown in text_of(again)
+    assert list(Annotator.objects.get().answers.values_list("text", flat=True)) == kept
+
+
+@pytest.mark.django_db
 def test_two_tabs(walker: Walker) -> None:
     """Both show the same item; the second to answer hears what the first one did."""
     page = walker.to_tasks(make_survey(ONE, rows_of(2)).slug)

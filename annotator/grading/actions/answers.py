@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from annotator.errors import BadInput, Conflict
@@ -75,7 +76,7 @@ def submit(
         answered = access.answered_so_far(protocol, assignment)
         came = any(each.key in answered for each in steps.scaled_of(page))
         if came and GradeRevision.objects.filter(submission_key=key).exists():
-            return _replay(assignment, page, revision, answers)
+            return _replay(assignment, page, revision, answers, comments or {})
         due = _due(annotator, assignment, protocol, answered, (question, revision))
         if steps.off_scale(due, answers):
             one = len(due.scaled) == 1
@@ -109,7 +110,11 @@ def _go_on(annotator: Annotator, protocol: Protocol) -> bool:
 
 
 def _replay(
-    assignment: Assignment, page: tuple[Question, ...], revision: int, answers: Mapping[str, float]
+    assignment: Assignment,
+    page: tuple[Question, ...],
+    revision: int,
+    answers: Mapping[str, float],
+    comments: Mapping[str, str],
 ) -> Submitted:
     """The grades of this form, which came before. Raises Conflict if it carried other answers then."""
     grades = list(assignment.grades.filter(question__in=[question.key for question in page]).order_by("pk"))
@@ -118,13 +123,28 @@ def _replay(
     for question in steps.scaled_of(page):
         stored, sent = first.get(question.key), answers.get(question.key)
         if stored is not None and sent is not None and sent != stored:
-            raise Conflict(
-                _(
-                    "Your answer %(stored)s is stored already. The page now sent %(sent)s: the first one stands."
-                )
-                % {"stored": _shown(question, stored), "sent": _shown(question, sent)}
-            )
+            raise _differs(_shown(question, stored), _shown(question, sent))
+    texts = assignment.answers.filter(step=Answer.Step.COMMENT).order_by("pk")
+    for key in (question.key for question in page if question.kind == "text"):
+        known, now = (
+            list(texts.filter(question=key).values_list("text", flat=True)),
+            _kept(comments.get(key, "")),
+        )
+        if now not in (known or [""]) and (now or not revision):
+            raise _differs(*(f'"{Truncator(text).chars(80)}"' for text in (known[-1] if known else "", now)))
     return Submitted(grades, replayed=True)
+
+
+def _differs(stored: str, sent: str) -> Conflict:
+    sentence = _(
+        "Your answer %(stored)s is stored already. The page now sent %(sent)s: the first one stands."
+    )
+    return Conflict(sentence % {"stored": stored, "sent": sent})
+
+
+def _kept(comment: str) -> str:
+    """A comment as it is stored."""
+    return comment.strip()[:MAX_COMMENT]
 
 
 def _shown(question: Question, value: float) -> str:
@@ -202,13 +222,13 @@ def _store(
 def _comment(assignment: Assignment, due: steps.Due, comments: Mapping[str, str]) -> None:
     texts = {question.key for question in due.questions if question.kind == "text"}
     for key, text in comments.items():
-        if key in texts and text.strip():
+        if key in texts and _kept(text):
             Answer.objects.create(
                 annotator=assignment.annotator,
                 assignment=assignment,
                 step=Answer.Step.COMMENT,
                 question=key,
-                text=text.strip()[:MAX_COMMENT],
+                text=_kept(text),
             )
 
 
