@@ -200,13 +200,12 @@ def take_back(assignment: Assignment) -> None:
 
 def next_reserved(annotator: Annotator) -> Assignment | None:
     """The next of the person's reserved items, in an order of their own; reserves their set where they have none."""
-    reserved = list(access.get_reserved(annotator).select_related("item"))
-    if not reserved:
-        reserved = reserve(annotator)
+    places = access.get_reserved(annotator).values_list("pk", "item__draw")
+    reserved = list(places) or [(each.pk, each.item.draw) for each in reserve(annotator)]
     if not reserved:
         return None
-    draws = [each.item.draw for each in reserved]
-    return reserved[order_in_set(annotator.study.seed, annotator.number, draws)[0]]
+    first = order_in_set(annotator.study.seed, annotator.number, [draw for _, draw in reserved])[0]
+    return Assignment.objects.select_related("item").get(pk=reserved[first][0])
 
 
 def reserve(annotator: Annotator) -> list[Assignment]:
