@@ -333,9 +333,8 @@ def held_by_others(annotator: Annotator) -> QuerySet[Assignment]:
     held = holds_of(study).filter(surplus=False, item__check_kind="", item__target__isnull=False)
     held = held.exclude(annotator=annotator)
     mine = Assignment.objects.filter(Assignment.SEEN, annotator=annotator)
-    if study.reserves:
-        return held.filter(~Exists(mine.filter(item__group=OuterRef("item__group"))))
-    return held.filter(~Exists(mine.filter(item=OuterRef("item"))))
+    shared = "item__group" if study.reserves else "item"
+    return held.filter(none_of(mine.filter(**{shared: OuterRef(shared)})))
 
 
 def others_hold(annotator: Annotator) -> bool:
