@@ -8,6 +8,7 @@ from django.db.models import Count, F, OuterRef, Q, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotator.grading.models import Assignment, Grade
+from annotator.studies.items import count_tasks
 from annotator.studies.models import Item, Study
 
 COUNTED = ("reserved", "held", "graded")
@@ -24,7 +25,7 @@ def _items(study: Study) -> Iterator[str]:
     counted = study.items.annotate(live=Count("assignments", filter=live)).exclude(taken=F("live"))
     for item in counted.iterator():
         yield f"Item {item.pk}: taken is {item.taken}, counted {item.live}."
-    tasks = study.items.filter(check_kind="").count()
+    tasks = count_tasks(study)
     if study.item_count != tasks:
         yield f"Study: item_count is {study.item_count}, counted {tasks}."
 

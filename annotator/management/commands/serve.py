@@ -95,6 +95,7 @@ class Command(BaseCommand):
         if not 1 <= port <= 65535:
             raise CommandError(f"--port must be from 1 to 65535, not {port}.")
         self.check_port(host, port)
+        self.check(databases=["default"])
         children = [
             Child(
                 "web server",
