@@ -13,8 +13,8 @@ from the same numbers without touching text again.
 
 from __future__ import annotations
 
-from metrics.base import Metric, MissingInput
-from metrics.registry import UnknownMetric, get, names
+from metrics.base import Metric, MissingInput, Undefined
+from metrics.registry import UnknownMetric, defaults, get, names
 from metrics.scoring import score_rows
 
-__all__ = ["Metric", "MissingInput", "UnknownMetric", "get", "names", "score_rows"]
+__all__ = ["Metric", "MissingInput", "Undefined", "UnknownMetric", "defaults", "get", "names", "score_rows"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -32,7 +33,8 @@ a carriage return, because spreadsheets would run it; the apostrophe is taken of
 begins with an apostrophe and such a character belongs in a .jsonl file.
 
 SCORES.csv gets the columns problem, system, sample, metric, signature, score. The signature says how the
-score came about; scores have full precision. The file appears whole or not at all.
+score came about; scores have full precision, and one that is undefined is an empty cell. The file appears
+whole or not at all.
 """
 EPILOG = """\
 example:
@@ -155,12 +157,22 @@ def run_score(options: argparse.Namespace) -> None:
         rows = read_snippets(options.snippets, need_references="references" in needs, note=tell)
     except OSError as error:
         raise BadInput(f"Cannot read {options.snippets}: {error.strerror}.") from None
+    undefined: Counter[tuple[str, str]] = Counter()
+
+    def counted() -> Iterator[dict[str, Any]]:
+        for row in scored(rows, chosen, jobs=options.jobs):
+            if row["score"] is None:
+                undefined[row["metric"], row["undefined"]] += 1
+            yield row
+
     try:
-        write_scores(output, scored(rows, chosen, jobs=options.jobs))
+        write_scores(output, counted())
     except OSError as error:
         raise BadInput(f"Cannot write {output}: {error.strerror}.") from None
     except BrokenProcessPool:
         raise BadInput("A process was killed, perhaps for want of memory; try a smaller --jobs.") from None
+    for (name, why), number in sorted(undefined.items()):
+        tell(f"{name} is undefined for {number:,} of {len(rows):,} snippets: {why}")
     print(f"Wrote {len(rows) * len(chosen):,} scores of {len(rows):,} snippets to {output}.")
 
 

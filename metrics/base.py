@@ -16,6 +16,14 @@ class MissingInput(ValueError):
     """A metric was asked for a score without something it needs; the text says what."""
 
 
+class Undefined(ValueError):
+    """A metric gives this input no score; the text says why, in a sentence."""
+
+
+LONGEST = 120_000
+"""Characters of a text that metrics read. Two unlike texts of that length take the slowest metric some seconds."""
+
+
 class Metric(ABC):
     """One metric. A subclass declares everything below; the tests check the declarations of all metrics.
 
@@ -58,7 +66,8 @@ class Metric(ABC):
     def statistics(self, code: str, references: Sequence[str]) -> Statistics:
         """The numbers of one segment, as a 1-d array of floats; they may be summed over segments.
 
-        Raises MissingInput if there are no references, TypeError if something is not text.
+        Raises MissingInput if there are no references, Undefined if a text is longer than LONGEST, TypeError if
+        something is not text.
         """
 
     @abstractmethod
@@ -90,13 +99,16 @@ class Metric(ABC):
         return self.score(np.sum(rows, axis=0))
 
     def check(self, code: str, references: Sequence[str]) -> None:
-        """Raises unless there is one text and at least one reference text."""
+        """Raises unless there is one text and at least one reference text, none of them longer than LONGEST."""
         if not isinstance(code, str):
             raise TypeError(f"{self.name}: the code must be text, not {type(code).__name__}.")
         if isinstance(references, str) or not all(isinstance(text, str) for text in references):
             raise TypeError(f"{self.name}: the references must be a list of texts.")
         if not references:
             raise MissingInput(f"{self.name} needs at least one reference.")
+        longest = max(map(len, (code, *references)))
+        if longest > LONGEST:
+            raise Undefined(f"a text has {longest:,} characters; metrics read {LONGEST:,} at most.")
 
 
 class PairMetric(Metric):

@@ -17,6 +17,10 @@ METRICS = {
 """Name -> dotted path of the class, imported when first asked for."""
 
 
+DEFAULTS = ("bleu", "chrf", "codebleu", "edit-similarity", "exact-match", "meteor", "rouge-l", "ruby")
+"""What a study computes unless somebody asks for others: the metrics of the published studies, each in one form."""
+
+
 class UnknownMetric(ValueError):
     """There is no metric of that name; the text lists the known ones."""
 
@@ -24,6 +28,11 @@ class UnknownMetric(ValueError):
 def names() -> list[str]:
     """The names of all metrics, sorted."""
     return sorted(METRICS)
+
+
+def defaults() -> list[str]:
+    """The names of DEFAULTS, sorted."""
+    return [name for name in names() if name in DEFAULTS]
 
 
 @cache

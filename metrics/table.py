@@ -204,7 +204,8 @@ class _Line:
 def write_scores(path: Path, scores: Iterable[Mapping[str, Any]]) -> None:
     """Writes a CSV file of COLUMNS, whole or not at all: to a temporary file that is then renamed.
 
-    Scores are written so that reading them gives the same number. Raises OSError.
+    Scores are written so that reading them gives the same number; one that is None as an empty cell. Raises
+    OSError.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -213,7 +214,8 @@ def write_scores(path: Path, scores: Iterable[Mapping[str, Any]]) -> None:
             file.write(writer.writerow(COLUMNS))
             for row in scores:
                 texts = [guard(str(row[column])) for column in COLUMNS[:-1]]
-                file.write(writer.writerow([*texts, repr(float(row["score"]))]))
+                score = "" if row["score"] is None else repr(float(row["score"]))
+                file.write(writer.writerow([*texts, score]))
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -84,17 +84,28 @@ def test_several_processes_write_the_same_file() -> None:
     assert len(scores("one.csv")) == 300
 
 
+def test_an_undefined_score_is_an_empty_cell_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"problem": name, "system": "a", "code": "y" * length, "references": ["y"]} for name, length in
+            (("1", 1), ("2", 120_001), ("3", 120_001))]  # fmt: skip
+    write_json("s.jsonl", rows)
+    assert score("s.jsonl", "--metric", "chrf", "--metric", "rouge-l", "--output", "o.csv") == 0
+    told = "is undefined for 2 of 3 snippets: a text has 120,001 characters; metrics read 120,000 at most."
+    assert capsys.readouterr().err == f"chrf {told}\nrouge-l {told}\n"
+    lines = Path("o.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.rpartition(",")[2] for line in lines[1:]] == ["1.0", "1.0", "", "", "", ""]
+
+
 def test_csv_gives_the_scores_of_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with Path("s.csv").open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["problem", "system", "sample", "code", "references", "notes"])
         writer.writerow(["007", "'=1+1", "", "f(a)\n", '["f(b)", "g(a)"]', "ignored"])
         writer.writerow(["8", "b", "2", "x[1]\r\ny", "[1, x]", ""])
-        writer.writerow(["9", "b", "", "y" * 200_000, '["one text"', ""])
+        writer.writerow(["9", "b", "", "y" * 100_000, '["one text"', ""])
     rows = [
         {"problem": "007", "system": "=1+1", "code": "f(a)\n", "references": ["f(b)", "g(a)"]},
         {"problem": "8", "system": "b", "sample": 2, "code": "x[1]\r\ny", "references": ["[1, x]"]},
-        {"problem": "9", "system": "b", "code": "y" * 200_000, "references": ['["one text"']},
+        {"problem": "9", "system": "b", "code": "y" * 100_000, "references": ['["one text"']},
     ]
     write_json("s.jsonl", rows)
     Path("s.jsonl").write_bytes(b"\xef\xbb\xbf\r\n" + Path("s.jsonl").read_bytes().replace(b"\n", b"\r\n"))

@@ -178,6 +178,21 @@ def test_two_different_long_lines_are_scored(name: str) -> None:
     assert 0 < metrics.get(name).segment(left, [right]) < 1
 
 
+@every_metric
+def test_a_text_of_10_mb_is_refused_with_a_sentence(metric: Metric) -> None:
+    huge = "x" * 10_485_760
+    for pair in ((huge, ["x"]), ("x", ["y", huge])):
+        with pytest.raises(
+            metrics.Undefined, match="a text has 10,485,760 characters; metrics read 120,000 at"
+        ):
+            metric.segment(*pair)
+    (row,) = metrics.score_rows(
+        [{"problem": 1, "system": 2, "code": huge, "references": [""]}], [metric.name]
+    )
+    assert row["score"] is None
+    assert "10,485,760" in row["undefined"]
+
+
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(metrics.UnknownMetric, match="no metric 'blue'; the known ones are bleu, chrf, edit-"):
         metrics.get("blue")
@@ -191,14 +206,14 @@ def test_rows_are_scored_in_order_with_their_signature() -> None:
     ]
     chrf, exact = metrics.get("chrf"), metrics.get("exact-match")
     expected = [
-        ("007", "a", 3, "exact-match", exact.signature, 1.0),
-        ("007", "a", 3, "chrf", chrf.signature, 1.0),
-        ("8", "b", 0, "exact-match", exact.signature, 0.0),
-        ("8", "b", 0, "chrf", chrf.signature, 0.0),
+        ("007", "a", 3, "exact-match", exact.signature, 1.0, ""),
+        ("007", "a", 3, "chrf", chrf.signature, 1.0, ""),
+        ("8", "b", 0, "exact-match", exact.signature, 0.0, ""),
+        ("8", "b", 0, "chrf", chrf.signature, 0.0, ""),
     ]
     scores = list(metrics.score_rows(rows, ["exact-match", "chrf"]))
     assert [tuple(row.values()) for row in scores] == expected
-    assert [*scores[0]] == ["problem", "system", "sample", "metric", "signature", "score"]
+    assert [*scores[0]] == ["problem", "system", "sample", "metric", "signature", "score", "undefined"]
 
 
 def test_score_rows_refuses_at_once_and_names_the_row() -> None:
