@@ -52,6 +52,7 @@ SCORE_COLUMNS: dict[str, tuple[str, Any]] = {
     "metric": (TEXT, None),
     "signature": (TEXT, ""),
     "score": (NUMBER, None),
+    "undefined": (TEXT, ""),
 }
 GRADES = tuple(GRADE_COLUMNS)
 SCORES = tuple(SCORE_COLUMNS)

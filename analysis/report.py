@@ -48,7 +48,7 @@ def build(
     """Write a whole report into the folder `output` and return what its report.json says.
 
     `grades` and `scores` have the columns of `columns.GRADES` and `columns.SCORES`. Files: truth.csv,
-    scores.csv, correlations.csv, systems.csv, grade_counts.csv, grade_distribution.csv, annotators.csv,
+    scores.csv, correlations.csv, systems.csv, grade_counts.csv, grade_distribution.csv, annotators.csv, undefined.csv,
     figures/*.svg, report.json. The same tables, seed and settings give the same bytes, whatever the order of
     the rows. `progress(done, total, text)` is called on the way.
 
@@ -82,6 +82,7 @@ def build(
         "grade_counts": tables.grade_counts(grades),
         "grade_distribution": tables.distribution(grades),
         "annotators": tables.annotator_table(grades, truth.weights),
+        "undefined": tables.undefined_scores(scores),
     }
     output.mkdir(parents=True, exist_ok=True)
     for name, table in made.items():
@@ -171,7 +172,7 @@ def draw(
         own = {
             name: _own(table, question, judged if name != "correlations" else None)
             for name, table in made.items()
-            if name != "scores"
+            if name not in ("scores", "undefined")
         }
         yield from _draw_grades(own, tail, of, output)
         if not judged:
@@ -281,7 +282,14 @@ def shown_tables(made: dict[str, pd.DataFrame], aggregator: str) -> dict[str, di
     each = made["correlations"][made["correlations"]["system"] != "all"]
     bars = "In brackets: 95 % intervals from resampling problems."
     several = made["truth"]["question"].nunique() > 1
-    return {
+    undefined = _shown(
+        made["undefined"],
+        "Scores that are undefined",
+        "These snippets are left out where the metric is compared with people.",
+        {name: name.capitalize() for name in tables.UNDEFINED},
+        several=False,
+    )
+    found = {
         "correlations": _shown(
             pooled,
             "How far each metric agrees with people",
@@ -336,6 +344,7 @@ def shown_tables(made: dict[str, pd.DataFrame], aggregator: str) -> dict[str, di
             several,
         ),
     }
+    return found | ({"undefined": undefined} if undefined["rows"] else {})
 
 
 def _measures() -> dict[str, str]:

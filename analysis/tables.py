@@ -18,6 +18,7 @@ ANNOTATORS = (
     *("weight", "median_seconds"),
 )
 DISTRIBUTION = ("question", "judged_metric", "system", "reference", "grade", "grades")
+UNDEFINED = ("metric", "system", "snippets", "reason")
 GROUP = ["question", "judged_metric"]
 
 
@@ -120,6 +121,13 @@ def annotator_table(grades: pd.DataFrame, weights: pd.DataFrame) -> pd.DataFrame
     table["agreement"] = table["equal"] / table["pairs"].where(table["pairs"] > 0)
     table = table.reset_index().merge(weights, on=[*GROUP, "annotator"], how="left")
     return natural_order(table[list(ANNOTATORS)], [*GROUP, "annotator"]).reset_index(drop=True)
+
+
+def undefined_scores(scores: pd.DataFrame) -> pd.DataFrame:
+    """How many snippets of each system a metric gives no score, and why: UNDEFINED."""
+    missing = scores[scores["score"].isna()]
+    sizes = missing.groupby(["metric", "system", "undefined"]).size().rename("snippets").reset_index()
+    return sizes.rename(columns={"undefined": "reason"})[list(UNDEFINED)]
 
 
 def snippet_scores(scores: pd.DataFrame) -> pd.DataFrame:

@@ -33,8 +33,9 @@ def start_job(
 ) -> Job:
     """A new job, or the one that does the very same already.
 
-    kind `metrics`: params {"metrics": [names]}, default all. kind `report`: params {"seed", "resamples",
-    "aggregator", "decimals"}, defaults the study's seed, 1000, m-msr and 3. Raises BadInput, metrics.UnknownMetric.
+    kind `metrics`: params {"metrics": [names]}, default those of `metrics.defaults`. kind `report`:
+    params {"seed", "resamples", "aggregator", "decimals"}, defaults the study's seed, 1000, m-msr and 3. Raises
+    BadInput, metrics.UnknownMetric.
     A metrics job that finds nothing to score is a failed job, with a sentence.
     """
     checked = check_params(study, kind, params or {})
@@ -106,9 +107,9 @@ def check_params(study: Study, kind: str, params: dict[str, Any]) -> dict[str, A
 
 
 def check_metrics(names: Sequence[str] | None) -> list[str]:
-    """Each name once, in the registry's order; all metrics when none is named."""
+    """Each name once, in the registry's order; the usual ones when none is named."""
     if names is None or names == []:
-        return metrics.names()
+        return metrics.defaults()
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise BadInput("The metrics must be a list of names.")
     for name in names:

@@ -76,18 +76,23 @@ class JobPart(models.Model):
 
 
 class MetricScore(models.Model):
-    """A metric's score of one snippet against its problem's references, in the metric's range (0..1)."""
+    """A metric's score of one snippet against its problem's references, in the metric's range (0..1).
+
+    `inputs` is a hash of the texts that were read: while they and the signature are the same, so is the score.
+    """
 
     snippet = models.ForeignKey(Snippet, on_delete=models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=60)
     signature = models.CharField(max_length=300)
-    score = models.FloatField()
+    score = models.FloatField(null=True)
+    undefined = models.CharField(max_length=300, blank=True, help_text="Why there is no score.")
+    inputs = models.CharField(max_length=16, blank=True, editable=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["snippet", "metric", "signature"], name="score_once")]
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.score:.3f}"
+        return f"{self.metric} undefined" if self.score is None else f"{self.metric} {self.score:.3f}"
 
 
 class Report(models.Model):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import Sum
+from django.db.models.fields.json import KT
 from django.urls import reverse
 
 from annotator.results.models import Job, Report
@@ -14,7 +16,7 @@ FIRST_TABLES = ("correlations", "systems")
 
 
 def job_rows(jobs: Iterable[Job]) -> list[dict[str, Any]]:
-    """The jobs of `access.get_jobs` with their progress in percent."""
+    """The jobs of `access.get_jobs` with their progress in percent, in all and by metric."""
     return [job_row(job) for job in jobs]
 
 
@@ -31,11 +33,20 @@ def job_row(job: Job) -> dict[str, Any]:
         "done": done,
         "total": job.total,
         "percent": 100 * done // job.total if job.total else 0,
+        "by_metric": by_metric(job) if job.kind == Job.Kind.METRICS and job.state in Job.ACTIVE else [],
         "text": job.text,
         "error": job.error,
         "created_at": job.created_at.isoformat(timespec="seconds"),
         "finished_at": job.finished_at and job.finished_at.isoformat(timespec="seconds"),
     }
+
+
+def by_metric(job: Job) -> list[dict[str, Any]]:
+    """How far a metrics job is with each metric: name, percent."""
+    parts = job.parts.annotate(metric=KT("params__metric")).values_list("metric")
+    sums = {name: (done, total) for name, done, total in parts.annotate(Sum("done"), Sum("total"))}
+    known = [(name, *sums[name]) for name in job.params["metrics"] if name in sums]
+    return [{"name": name, "percent": 100 * done // max(total, 1)} for name, done, total in known]
 
 
 def with_mean(counts: dict[str, int]) -> dict[str, Any]:

@@ -119,6 +119,7 @@ def score_table(study: Study, *, using: str = "reader") -> Iterator[tuple[Any, .
         "metric": F("metric"),
         "signature": F("signature"),
         "score": F("score"),
+        "undefined": F("undefined"),
     }
     ordered = scores.order_by("snippet_id", "metric")
     yield from ordered.values_list(*(fields[name] for name in columns.SCORES)).iterator(chunk_size=CHUNK)
@@ -139,6 +140,7 @@ def _file_scores(study: Study, using: str) -> Iterator[tuple[Any, ...]]:
         for metric, score in scores.items():
             if metric not in computed:
                 row = cells | {"metric": metric, "signature": FROM_FILE, "score": plain_number(score)}
+                row["undefined"] = ""
                 yield tuple(row[name] for name in columns.SCORES)
 
 

@@ -64,7 +64,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
         "study": found,
         "counts": pages.with_mean(access.count_grades(found)),
         "join_link": request.build_absolute_uri(reverse("join", args=[found.slug])),
-        "metrics": metrics.names(),
+        "metrics": [(name, name in metrics.defaults()) for name in metrics.names()],
         "jobs": jobs,
         "active": any(job["active"] for job in jobs),
         "report": latest and pages.report_page(latest),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +45,7 @@ def compute(part: JobPart, progress: Progress) -> Effect:
 
 
 def plan_scores(study: Study, names: Sequence[str]) -> tuple[list[dict[str, Any]], str]:
-    """The parts of a metrics job - metrics, snippets [first id, last id], units - and what is left out.
+    """The parts of a metrics job - metric, snippets [first id, last id], units - and what is left out.
 
     Raises BadInput when there is nothing to score.
     """
@@ -59,10 +61,10 @@ def plan_scores(study: Study, names: Sequence[str]) -> tuple[list[dict[str, Any]
     ids = list(snippets.order_by("pk").values_list("pk", flat=True))
     if not ids:
         raise BadInput(NO_REFERENCES)
-    size = max(UNITS_A_PART // len(names), 1)
-    shares = [ids[start : start + size] for start in range(0, len(ids), size)]
+    shares = [ids[start : start + UNITS_A_PART] for start in range(0, len(ids), UNITS_A_PART)]
     parts = [
-        {"metrics": list(names), "snippets": [share[0], share[-1]], "units": len(share) * len(names)}
+        {"metric": name, "snippets": [share[0], share[-1]], "units": len(share)}
+        for name in names
         for share in shares
     ]
     return parts, f"{_count(lacking, 'problem')} without references left out." if lacking else ""
@@ -73,25 +75,40 @@ def generated_of(study: Study) -> QuerySet[Snippet]:
 
 
 def compute_scores(study_id: int, params: dict[str, Any], progress: Progress) -> Effect:
-    """Score a run of generated snippets by each metric, against the references of their problems."""
-    chosen = [metrics.get(name) for name in params["metrics"]]
+    """Score a run of generated snippets by a metric, against the references of their problems.
+
+    A score is made anew where the texts or the signature changed since it was made."""
+    metric = metrics.get(params["metric"])
     first, last = params["snippets"]
     generated = Snippet.objects.filter(
         pk__range=(first, last), system__study_id=study_id, system__kind=System.Kind.GENERATED
     )
     snippets = list(generated.order_by("pk").values_list("pk", "problem_id", "code"))
     references = references_of({problem for _, problem, _ in snippets})
+    stored = MetricScore.objects.filter(
+        snippet__in=[pk for pk, _, _ in snippets], metric=metric.name, signature=metric.signature
+    )
+    known = dict(stored.values_list("snippet_id", "inputs"))
     scores = []
     for number, (pk, problem, code) in enumerate(snippets):
-        progress(number * len(chosen), "Scoring snippets")
-        for metric in chosen:
-            if "references" in metric.needs and not references[problem]:
-                continue
-            score = metric.segment(code, references[problem])
-            scores.append(
-                MetricScore(snippet_id=pk, metric=metric.name, signature=metric.signature, score=score)
-            )
+        progress(number, metric.name)
+        if "references" in metric.needs and not references[problem]:
+            continue
+        inputs = hash_of(code, references[problem])
+        if known.get(pk) != inputs:
+            score = MetricScore(snippet_id=pk, metric=metric.name, signature=metric.signature, inputs=inputs)
+            try:
+                score.score = metric.segment(code, references[problem])
+            except metrics.Undefined as error:
+                score.undefined = str(error)
+            scores.append(score)
     return lambda: write_scores(scores)
+
+
+def hash_of(code: str, references: Sequence[str]) -> str:
+    """16 hexadecimal digits that tell these texts from others."""
+    texts = json.dumps([code, *references]).encode("ascii")
+    return hashlib.blake2b(texts, digest_size=8).hexdigest()
 
 
 def references_of(problems: Iterable[int]) -> dict[int, list[str]]:
@@ -110,7 +127,7 @@ def write_scores(scores: list[MetricScore]) -> None:
         scores,
         update_conflicts=True,
         unique_fields=["snippet", "metric", "signature"],
-        update_fields=["score"],
+        update_fields=["score", "undefined", "inputs"],
     )
 
 

@@ -22,6 +22,7 @@ COLUMNS = {
     "grade_counts": tables.GRADE_COUNTS,
     "grade_distribution": tables.DISTRIBUTION,
     "annotators": tables.ANNOTATORS,
+    "undefined": tables.UNDEFINED,
 }
 FORMULA, HTML = "=HYPERLINK(1)", "<script>alert(1)</script>&amp;"
 

@@ -330,4 +330,5 @@ def test_the_page_on_columns_names_every_column_in_order() -> None:
         "grade_counts": list(tables.GRADE_COUNTS),
         "grade_distribution": list(tables.DISTRIBUTION),
         "annotators": list(tables.ANNOTATORS),
+        "undefined": list(tables.UNDEFINED),
     }

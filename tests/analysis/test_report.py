@@ -90,6 +90,20 @@ def test_what_the_report_says(tmp_path: Path) -> None:
     assert all(text for _, _, text in steps)
 
 
+def test_the_report_says_what_is_undefined_and_why(tmp_path: Path) -> None:
+    grades, scores = study()
+    assert "undefined" not in build(tmp_path, grades, scores)["tables"]
+    for row in scores:
+        if row["metric"] == "bleu" and row["problem"] in ("p0", "p1") and row["system"] == "alpha":
+            row |= {"score": None, "undefined": "the text is too long."}
+    made = build(tmp_path, grades, scores)
+    assert made["tables"]["undefined"]["rows"] == [["bleu", "alpha", "2", "the text is too long."]]
+    (row,) = rows_of(tmp_path, "undefined")
+    assert row == {"metric": "bleu", "system": "alpha", "snippets": "2", "reason": "the text is too long."}
+    counted = {row["metric"]: row["n"] for row in rows_of(tmp_path, "correlations") if row["system"] == "all"}
+    assert counted == {"bleu": "14", "chrf": "16"}
+
+
 def odd_studies() -> Iterator[tuple[str, Rows, Rows, dict[str, Any], str]]:
     """Name, grades, scores, options, and a warning that must be there (empty: none)."""
     grades, scores = study(systems=("alpha",))

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 import metrics
 from annotator.errors import BadInput
-from annotator.results import access, actions, jobs, tasks, work
+from annotator.results import access, actions, jobs, pages, records, tasks, work
 from annotator.results.models import Job, JobPart, MetricScore
 from annotator.studies.models import Snippet, Study
 from tests.factories import make_researcher, make_study
@@ -62,12 +62,54 @@ def test_scores_are_those_of_the_metrics_package(study: Study) -> None:
         assert score.snippet.system.kind == "generated"
 
 
-def test_doing_it_again_replaces_the_scores(study: Study) -> None:
+def test_doing_it_again_replaces_what_changed(study: Study) -> None:
     jobs.run_here(start(study, "chrf"))
     first = dict(MetricScore.objects.values_list("snippet_id", "score"))
     MetricScore.objects.update(score=0.123)
     jobs.run_here(start(study, "chrf"))
-    assert dict(MetricScore.objects.values_list("snippet_id", "score")) == first
+    assert set(MetricScore.objects.values_list("score", flat=True)) == {0.123}, "all was as before"
+    problem = study.problems.get(key="0")
+    Snippet.objects.filter(problem=problem, system__kind="reference", sample=0).update(code="another()")
+    changed = Snippet.objects.get(problem__key="1", system__name="a")
+    Snippet.objects.filter(pk=changed.pk).update(code="another()")
+    jobs.run_here(start(study, "chrf"))
+    anew = MetricScore.objects.exclude(score=0.123)
+    generated = problem.snippets.filter(system__kind="generated").values_list("pk", flat=True)
+    assert set(anew.values_list("snippet_id", flat=True)) == {*generated, changed.pk}
+    assert anew.get(snippet=changed).score != first[changed.pk]
+    MetricScore.objects.update(inputs="")
+    jobs.run_here(start(study, "chrf"))
+    assert not MetricScore.objects.filter(score=0.123).exists(), "nobody knows what was read"
+
+
+def test_a_score_that_is_undefined_is_stored_with_its_reason(study: Study) -> None:
+    long = Snippet.objects.filter(system__name="a").order_by("pk")[0]
+    Snippet.objects.filter(pk=long.pk).update(code="x" * 120_001)
+    job = jobs.run_here(start(study, "bleu", "chrf"))
+    assert (job.state, job.error) == ("done", "")
+    scores = MetricScore.objects.filter(snippet=long)
+    reason = "a text has 120,001 characters; metrics read 120,000 at most."
+    assert set(scores.values_list("metric", "score", "undefined")) == {
+        ("bleu", None, reason),
+        ("chrf", None, reason),
+    }
+    assert MetricScore.objects.filter(score=None).count() == 2
+    exported = [row[-2:] for row in records.score_table(study, using="default")]
+    assert exported.count((None, reason)) == 2
+    Snippet.objects.filter(pk=long.pk).update(code="x")
+    jobs.run_here(start(study, "bleu", "chrf"))
+    assert not MetricScore.objects.filter(score=None).exists()
+    assert not MetricScore.objects.exclude(undefined="").exists()
+
+
+def test_the_page_shows_how_far_each_metric_is(study: Study) -> None:
+    job = start(study, "bleu", "chrf")
+    assert pages.by_metric(job) == [{"name": "bleu", "percent": 0}, {"name": "chrf", "percent": 0}]
+    jobs.run_part(job.parts.order_by("number")[0].pk)
+    row = pages.job_row(access.get_jobs(study).get())
+    assert row["by_metric"] == [{"name": "bleu", "percent": 100}, {"name": "chrf", "percent": 0}]
+    jobs.run_here(job)
+    assert pages.job_row(access.get_jobs(study).get())["by_metric"] == []
 
 
 def test_a_large_job_is_split_and_every_score_is_there_once(
@@ -75,7 +117,7 @@ def test_a_large_job_is_split_and_every_score_is_there_once(
 ) -> None:
     monkeypatch.setattr(work, "UNITS_A_PART", 6)
     job = start(study, "bleu", "chrf")
-    assert [part.total for part in job.parts.order_by("number")] == [6, 6, 4]
+    assert [part.total for part in job.parts.order_by("number")] == [6, 2, 6, 2]
     assert jobs.run_here(job).state == "done"
     assert MetricScore.objects.count() == 16
 
@@ -235,8 +277,9 @@ def test_progress_is_counted(study: Study, monkeypatch: pytest.MonkeyPatch) -> N
         seen.append((job.done, job.text))  # type: ignore[attr-defined]
 
     monkeypatch.setattr(jobs, "renew", spy)
-    jobs.run_part(only_part(start(study, "bleu", "chrf")).pk)
-    assert seen == [(done, "Scoring snippets") for done in range(0, 16, 2)]
+    for part in start(study, "bleu", "chrf").parts.order_by("number"):
+        jobs.run_part(part.pk)
+    assert seen == [(done, "bleu" if done < 8 else "chrf") for done in range(16)]
     job = access.get_jobs(study).get()
     assert (job.done, job.total, job.text) == (16, 16, "")  # type: ignore[attr-defined]
 
