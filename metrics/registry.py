@@ -12,6 +12,8 @@ METRICS = {
     "chrf": "metrics.chrf.Chrf",
     "edit-similarity": "metrics.edit_similarity.EditSimilarity",
     "exact-match": "metrics.exact_match.ExactMatch",
+    "meteor": "metrics.meteor.Meteor",
+    "meteor-whitespace": "metrics.meteor.MeteorWhitespace",
     "rouge-l": "metrics.rouge.RougeL",
 }
 """Name -> dotted path of the class, imported when first asked for."""

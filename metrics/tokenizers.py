@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 _OUTSIDE_WORDS = re.compile(r"([^A-Za-z0-9_])")
 _CAMEL_CASE = re.compile(r"([a-z])([A-Z])")
@@ -21,3 +22,16 @@ def tranx(text: str) -> list[str]:
     text = _OUTSIDE_WORDS.sub(r" \1 ", text)
     text = _CAMEL_CASE.sub(r"\1 \2", text)
     return text.translate(_QUOTES).split()
+
+
+def whitespace(text: str) -> list[str]:
+    """What whitespace separates.
+
+    >>> whitespace("x = f(a, b)")
+    ['x', '=', 'f(a,', 'b)']
+    """
+    return text.split()
+
+
+TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {"tranx": tranx, "whitespace": whitespace}
+"""By the name in signatures, for metrics that let a preset choose."""

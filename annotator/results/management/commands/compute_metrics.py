@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+import metrics
 from annotator.results.console import StudyCommand
 from annotator.results.models import Job
 from annotator.studies.access import get_study_by_slug
@@ -16,7 +17,7 @@ class Command(StudyCommand):
         "Scores every generated snippet of the study S against the references of its problem, here in the "
         "foreground (running workers help). Each score is stored once, with the signature of its metric; "
         "doing it again replaces it. The result is in the report, and at /results/S/scores.csv. "
-        "Known metrics: bleu, chrf, edit-similarity, exact-match, rouge-l. "
+        f"Known metrics: {', '.join(metrics.names())}. "
         "Example: manage.py compute_metrics demo --metric bleu --metric chrf"
     )
 
