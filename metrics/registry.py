@@ -14,6 +14,8 @@ METRICS = {
     "exact-match": "metrics.exact_match.ExactMatch",
     "meteor": "metrics.meteor.Meteor",
     "meteor-whitespace": "metrics.meteor.MeteorWhitespace",
+    "rouge-1": "metrics.rouge.Rouge1",
+    "rouge-2": "metrics.rouge.Rouge2",
     "rouge-l": "metrics.rouge.RougeL",
 }
 """Name -> dotted path of the class, imported when first asked for."""

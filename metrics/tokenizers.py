@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _OUTSIDE_WORDS = re.compile(r"([^A-Za-z0-9_])")
 _CAMEL_CASE = re.compile(r"([a-z])([A-Z])")
@@ -31,6 +31,15 @@ def whitespace(text: str) -> list[str]:
     ['x', '=', 'f(a,', 'b)']
     """
     return text.split()
+
+
+def ngrams(tokens: Sequence[str], order: int) -> Iterator[tuple[str, ...]]:
+    """The runs of `order` neighbouring tokens, in order; none where there are fewer tokens.
+
+    >>> list(ngrams(["a", "b", "c"], 2))
+    [('a', 'b'), ('b', 'c')]
+    """
+    return zip(*(tokens[start:] for start in range(order)), strict=False)
 
 
 TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {"tranx": tranx, "whitespace": whitespace}
