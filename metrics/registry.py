@@ -9,6 +9,9 @@ from metrics.base import Metric
 
 METRICS = {
     "bleu": "metrics.bleu.Bleu",
+    "bleu-tf": "metrics.bleu_tf.BleuTf",
+    "bleu-tf-smoothed": "metrics.bleu_tf.BleuTfSmoothed",
+    "bleu-whitespace": "metrics.bleu.BleuWhitespace",
     "chrf": "metrics.chrf.Chrf",
     "edit-similarity": "metrics.edit_similarity.EditSimilarity",
     "exact-match": "metrics.exact_match.ExactMatch",
