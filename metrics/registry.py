@@ -8,6 +8,7 @@ from importlib import import_module
 from metrics.base import Metric
 
 METRICS = {
+    "ast-match": "metrics.ast_match.AstMatch",
     "bleu": "metrics.bleu.Bleu",
     "bleu-tf": "metrics.bleu_tf.BleuTf",
     "bleu-tf-smoothed": "metrics.bleu_tf.BleuTfSmoothed",
