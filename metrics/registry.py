@@ -14,6 +14,7 @@ METRICS = {
     "bleu-tf-smoothed": "metrics.bleu_tf.BleuTfSmoothed",
     "bleu-whitespace": "metrics.bleu.BleuWhitespace",
     "chrf": "metrics.chrf.Chrf",
+    "crystalbleu": "metrics.crystalbleu.CrystalBleu",
     "edit-similarity": "metrics.edit_similarity.EditSimilarity",
     "exact-match": "metrics.exact_match.ExactMatch",
     "meteor": "metrics.meteor.Meteor",

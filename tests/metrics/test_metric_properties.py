@@ -21,6 +21,7 @@ CODES = (
     "x = foo(`a`, b)",
     "os.kill(os.getpid(), signal.SIGUSR1)",
     "foo",
+    "self",
     "foo(bar)",
     "a a a b",
     "a b",
