@@ -55,6 +55,8 @@ class Metric(ABC):
     """Whether giving a reference twice leaves the segment score as it is."""
     both_empty: ClassVar[float]
     """The segment score of an empty text against an empty reference."""
+    size_invariant: ClassVar[bool] = True
+    """Whether a corpus in which every segment stands twice scores the same; few metrics have it otherwise."""
 
     @property
     def signature(self) -> str:

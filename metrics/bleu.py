@@ -1,4 +1,4 @@
-"""BLEU by sacrebleu, over tranX tokens."""
+"""BLEU by sacrebleu, over tranX tokens or over what whitespace separates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sacrebleu
 from sacrebleu.metrics.bleu import BLEU
 
 from metrics.base import Metric, Statistics
-from metrics.tokenizers import tranx
+from metrics.tokenizers import TOKENIZERS
 
 
 class Bleu(Metric):
@@ -45,7 +45,8 @@ class Bleu(Metric):
 
     def statistics(self, code: str, references: Sequence[str]) -> Statistics:
         self.check(code, references)
-        texts = [" ".join(tranx(text)) for text in (code, *references)]
+        cut = TOKENIZERS[self.tokenizer]
+        texts = [" ".join(cut(text)) for text in (code, *references)]
         result = self._bleu.sentence_score(texts[0], texts[1:])
         return np.array([result.sys_len, result.ref_len, *result.counts, *result.totals], dtype=float)
 
@@ -54,6 +55,13 @@ class Bleu(Metric):
 
     def segment_score(self, statistics: Statistics) -> float:
         return _bleu(statistics, effective_order=True)
+
+
+class BleuWhitespace(Bleu):
+    """BLEU with the tokens that whitespace separates, which the baselines of MATCH fit."""
+
+    name = "bleu-whitespace"
+    tokenizer = "whitespace"
 
 
 def _bleu(statistics: Statistics, *, effective_order: bool) -> float:

@@ -8,10 +8,19 @@ from importlib import import_module
 from metrics.base import Metric
 
 METRICS = {
+    "ast-match": "metrics.ast_match.AstMatch",
     "bleu": "metrics.bleu.Bleu",
+    "bleu-tf": "metrics.bleu_tf.BleuTf",
+    "bleu-tf-smoothed": "metrics.bleu_tf.BleuTfSmoothed",
+    "bleu-whitespace": "metrics.bleu.BleuWhitespace",
     "chrf": "metrics.chrf.Chrf",
+    "crystalbleu": "metrics.crystalbleu.CrystalBleu",
     "edit-similarity": "metrics.edit_similarity.EditSimilarity",
     "exact-match": "metrics.exact_match.ExactMatch",
+    "meteor": "metrics.meteor.Meteor",
+    "meteor-whitespace": "metrics.meteor.MeteorWhitespace",
+    "rouge-1": "metrics.rouge.Rouge1",
+    "rouge-2": "metrics.rouge.Rouge2",
     "rouge-l": "metrics.rouge.RougeL",
 }
 """Name -> dotted path of the class, imported when first asked for."""

@@ -1,11 +1,13 @@
-"""ROUGE-L over tranX tokens."""
+"""ROUGE-1, ROUGE-2 and ROUGE-L over tranX tokens."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import ClassVar
 
 from metrics.base import PairMetric
-from metrics.tokenizers import tranx
+from metrics.tokenizers import ngrams, tranx
 
 
 def lcs_length(left: Sequence[str], right: Sequence[str]) -> int:
@@ -50,3 +52,44 @@ class RougeL(PairMetric):
         length = lcs_length(left, right)
         # 2pr / (p + r), written so that equal lists give exactly 1
         return 2 * length / (len(left) + len(right)) if length else 0.0
+
+
+class RougeN(PairMetric):
+    """F1 of shared n-grams, each counted at most as often as the other text has it.
+
+    p = shared / n-grams of the code, r = shared / n-grams of the reference. 0 where nothing is shared: also for
+    texts of fewer than n tokens, even equal ones, and so for empty texts.
+    """
+
+    version = "1"
+    tokenizer = "tranx"
+    needs = frozenset({"references"})
+    paper = "Lin 2004, https://aclanthology.org/W04-1013"
+    range = (0.0, 1.0)
+    symmetric = True
+    both_empty = 0.0
+
+    order: ClassVar[int]
+
+    def pair(self, code: str, reference: str) -> float:
+        left, right = Counter(ngrams(tranx(code), self.order)), Counter(ngrams(tranx(reference), self.order))
+        shared = (left & right).total()
+        return 2 * shared / (left.total() + right.total()) if shared else 0.0
+
+
+class Rouge1(RougeN):
+    """F1 of shared tokens."""
+
+    name = "rouge-1"
+    parameters = {"order": "1", "beta": "1", "references": "best", "corpus": "mean"}
+    identity = True
+    order = 1
+
+
+class Rouge2(RougeN):
+    """F1 of shared pairs of neighbouring tokens; a single token has none and scores 0."""
+
+    name = "rouge-2"
+    parameters = {"order": "2", "beta": "1", "references": "best", "corpus": "mean"}
+    identity = False
+    order = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _OUTSIDE_WORDS = re.compile(r"([^A-Za-z0-9_])")
 _CAMEL_CASE = re.compile(r"([a-z])([A-Z])")
@@ -21,3 +22,25 @@ def tranx(text: str) -> list[str]:
     text = _OUTSIDE_WORDS.sub(r" \1 ", text)
     text = _CAMEL_CASE.sub(r"\1 \2", text)
     return text.translate(_QUOTES).split()
+
+
+def whitespace(text: str) -> list[str]:
+    """What whitespace separates.
+
+    >>> whitespace("x = f(a, b)")
+    ['x', '=', 'f(a,', 'b)']
+    """
+    return text.split()
+
+
+def ngrams(tokens: Sequence[str], order: int) -> Iterator[tuple[str, ...]]:
+    """The runs of `order` neighbouring tokens, in order; none where there are fewer tokens.
+
+    >>> list(ngrams(["a", "b", "c"], 2))
+    [('a', 'b'), ('b', 'c')]
+    """
+    return zip(*(tokens[start:] for start in range(order)), strict=False)
+
+
+TOKENIZERS: Mapping[str, Callable[[str], list[str]]] = {"tranx": tranx, "whitespace": whitespace}
+"""By the name in signatures, for metrics that let a preset choose."""

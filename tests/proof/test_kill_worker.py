@@ -108,7 +108,7 @@ def test_kill_9_in_the_middle_of_a_job(deployment: Deployment) -> None:
         "SELECT s.snippet_id, s.metric, s.score, n.code, n.problem_id "
         "FROM results_metricscore s JOIN studies_snippet n ON n.id = s.snippet_id"
     )
-    assert len(scores) == PROBLEMS * len(SYSTEMS) * len(metrics.names())
+    assert len(scores) == PROBLEMS * len(SYSTEMS) * len(metrics.defaults())
     assert len({score[:2] for score in scores}) == len(scores)
     references: dict[int, list[str]] = {}
     for problem, code in deployment.query(

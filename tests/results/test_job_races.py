@@ -53,5 +53,5 @@ def test_several_workers_share_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
     job = start(study)
     ended = in_threads(4, lambda number: jobs.run_here(Job.objects.get(pk=job.pk)).state)
     assert ended == ["done"] * 4
-    assert MetricScore.objects.count() == 30 * len(metrics.names())
+    assert MetricScore.objects.count() == 30 * len(metrics.defaults())
     assert set(job.parts.values_list("attempts", flat=True)) == {1}

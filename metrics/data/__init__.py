@@ -1,0 +1,1 @@
+"""Small data files that metrics read, each beside the script that made it."""
