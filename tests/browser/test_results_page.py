@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import connection
 from playwright.sync_api import Page, expect
 
+import metrics
 from annotator.results.models import Job, MetricScore, Report
 from tests.browser.conftest import OpenPage
 from tests.browser.helpers import DESK, PHONE, assert_accessible, shoot
@@ -74,7 +75,7 @@ def test_from_grades_to_a_report_by_clicks(page: Page, worker: Any) -> None:
     expect(page.get_by_text("There is no report yet")).to_be_visible()
     page.get_by_role("button", name="Compute metrics").click()
     expect(page.locator(".state.done")).to_have_count(1, timeout=JOB_MILLISECONDS)
-    assert MetricScore.objects.filter(snippet__problem__study=study).count() == 8 * 3 * 5
+    assert MetricScore.objects.filter(snippet__problem__study=study).count() == 8 * 3 * len(metrics.names())
 
     page.get_by_role("button", name="Build report").click()
     expect(page.get_by_text("How far each metric agrees with people")).to_be_visible(timeout=JOB_MILLISECONDS)
