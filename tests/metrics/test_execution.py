@@ -209,8 +209,11 @@ def test_a_message_does_not_hide_a_failed_assertion() -> None:
         ("x = " + "+".join(["a"] * 25_000), False),
         ("x" + ".b" * 20_000, False),
         ("x = '" + "a" * 100_000 + "'", True),
-        ("x = [" + "1, " * 100_000 + "]", True),
-        ("#" * 1_000_001, False),
+        ("x = [" + "1, " * 30_000 + "]", True),
+        ("[0 " + "for[]in[]" * 13_000 + "]", True),
+        ("[0 " + "for[]in[]" * 100_000 + "]", False),
+        ("#" * 120_000, True),
+        ("#" * 120_001, False),
     ],
 )
 def test_compiling(source: str, expected: bool) -> None:
