@@ -19,6 +19,7 @@ import re
 import secrets
 import selectors
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -372,6 +373,8 @@ def _outcome(conversation: Conversation, secret: str, limits: Limits, seconds: f
     elif code < 0 or code > 128:
         number = -code if code < 0 else code - 128
         status, why = "killed", f"It was killed by signal {number} (a crash, or a limit was reached)."
+        if number == signal.SIGKILL and seconds >= limits.cpu_seconds:
+            why = f"It was killed, as is what uses {limits.cpu_seconds} seconds of processor time."
     else:
         status, why = "error", f"It ended with exit code {code}."
     # What does not begin with the secret, or follows something else, was not written by the stub.

@@ -7,7 +7,7 @@ With a check the verdict is written to the channel behind a secret that comes wi
 from __future__ import annotations
 
 import builtins
-import os
+import posix  # `os` would be loaded for each program, also for those that do not need it
 import sys
 
 TYPE_CHECKING = False
@@ -21,9 +21,9 @@ SHOWN = 300
 def read_job(descriptor: int) -> list[bytes]:
     """The parts of the job: a line with their lengths, then the parts one after the other."""
     data = b""
-    while part := os.read(descriptor, CHUNK):
+    while part := posix.read(descriptor, CHUNK):
         data += part
-    os.close(descriptor)
+    posix.close(descriptor)
     header, _, rest = data.partition(b"\n")
     parts = []
     for length in map(int, header.split()):
@@ -50,7 +50,7 @@ def run_check(secret: bytes, source: bytes, test: bytes, entry_point: bytes, cha
     back before the test: a program can still do what it likes with an interpreter that is its own, but not by
     accident, and not by the usual tricks.
     """
-    write, leave, out, failed = os.write, os._exit, sys.stdout, AssertionError
+    write, leave, out, failed = posix.write, posix._exit, sys.stdout, AssertionError
     kind, describe, settrace, setprofile = type, str, sys.settrace, sys.setprofile
     originals = dict(vars(builtins))
     module = type(sys)("program")
@@ -89,7 +89,7 @@ def main() -> None:
     job, channel = int(sys.argv[1]), int(sys.argv[2])
     sys.argv[:] = ["program.py"]
     # Only now the job is sent: by now this process dies with the one that waits for it.
-    os.write(channel, b"ready\n")
+    posix.write(channel, b"ready\n")
     secret, source, test, entry_point, checked = read_job(job)
     # Programs call these; the start would be slower with all that `site` does.
     import _sitebuiltins
@@ -99,7 +99,7 @@ def main() -> None:
     builtins.help = _sitebuiltins._Helper()
     if checked:
         run_check(secret, source, test, entry_point, channel)
-    os.close(channel)
+    posix.close(channel)
     run_script(source)
 
 
