@@ -214,7 +214,7 @@ def _run(
     with _started(command(limits, interpreter)) as conversation:
         conversation.talk(job, text_bytes(stdin), limits, started + limits.seconds)
     seconds = time.monotonic() - started
-    if not conversation.channel.startswith(READY):
+    if not conversation.channel.startswith(READY) and not conversation.stopped:
         reason = bytes(conversation.stderr).decode(errors="replace").strip()[:300] or "no reason is known"
         raise SandboxMissing(
             f"The sandbox does not start here ({reason}). It needs bubblewrap 0.8 or newer, a Python that every "

@@ -34,6 +34,13 @@ def test_what_cannot_be_run_is_refused() -> None:
         run("", test="", entry_point="f) or (1")
 
 
+@pytest.mark.usefixtures("sandbox")
+def test_too_little_time_to_start_is_a_timeout() -> None:
+    outcome = run("print(1)", limits=Limits(seconds=1e-6))
+    assert outcome.status == "timeout"
+    assert outcome.why == "It took longer than 1e-06 seconds."
+
+
 @pytest.mark.parametrize("limits", [{"seconds": 0}, {"memory": -1}, {"seconds": float("inf")}])
 def test_limits_are_numbers_above_0(limits: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be a number above 0"):
