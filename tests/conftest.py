@@ -113,3 +113,13 @@ def postgres_url() -> str:
 def redis_url() -> str:
     """The address of a throw-away Redis that `make test` and `make proof` start."""
     return service_url("Redis", "CODEJURY_TEST_REDIS_URL")
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> None:
+    """The sandbox for generated code works here, or a skip."""
+    from metrics.sandbox import why_missing
+
+    missing = why_missing()
+    if missing:
+        pytest.skip(f"{NEEDS}sandbox: {missing}")

@@ -55,7 +55,7 @@ def prepare() -> None:
 
 
 def services_required() -> bool:
-    """In CI and in `make test` a test that finds no PostgreSQL, Redis or Chromium fails."""
+    """In CI and in `make test` a test that finds no PostgreSQL, Redis, Chromium or sandbox fails."""
     names = ("CI", "CODEJURY_REQUIRE_SERVICES")
     return any(os.environ.get(name, "").lower() in ("1", "true", "yes") for name in names)
 
