@@ -2,7 +2,7 @@
 
 >>> import metrics
 >>> metrics.names()
-['bleu', 'chrf', 'edit-similarity', 'exact-match', 'rouge-l']
+['bleu', 'chrf', 'edit-similarity', 'exact-match', 'rouge-l', 'ruby', 'ruby-textbook']
 >>> metrics.get("rouge-l").segment("x = f(a)", ["x = f(b)"])
 0.8333333333333334
 

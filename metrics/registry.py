@@ -13,6 +13,8 @@ METRICS = {
     "edit-similarity": "metrics.edit_similarity.EditSimilarity",
     "exact-match": "metrics.exact_match.ExactMatch",
     "rouge-l": "metrics.rouge.RougeL",
+    "ruby": "metrics.ruby.Ruby",
+    "ruby-textbook": "metrics.ruby.RubyTextbook",
 }
 """Name -> dotted path of the class, imported when first asked for."""
 
