@@ -1,8 +1,8 @@
 """Automatic metrics of generated code: text in, scores out.
 
 >>> import metrics
->>> metrics.names()
-['bleu', 'chrf', 'edit-similarity', 'exact-match', 'rouge-l', 'ruby', 'ruby-textbook']
+>>> {"bleu", "codebleu", "rouge-l"} <= set(metrics.names())
+True
 >>> metrics.get("rouge-l").segment("x = f(a)", ["x = f(b)"])
 0.8333333333333334
 

@@ -80,7 +80,6 @@ class Builder:
         self.edges: dict[tuple[int, int], int] = {}
         self.parent = -1
         self.uses = Uses()
-        self.flow: list[tuple[Symbol, int]] = []
         self.next_uses: dict[Symbol, set[tuple[int, int]]] = {}
         self._ids: dict[Hashable, int] = {}
         self._tokens: list[tuple[int, str]] = []
@@ -168,7 +167,6 @@ class Builder:
             self._held.append((node, symbol))
 
     def _flow(self, node: int, symbol: Symbol) -> None:
-        self.flow.append((symbol, node))
         for before in sorted(self.uses.of(symbol)):
             if before < 0:
                 self._first_uses[-1 - before].setdefault(symbol, []).append(node)

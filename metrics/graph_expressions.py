@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
-from metrics.graph_builder import CHILD, Builder, Held, Symbol
+from metrics.graph_builder import CHILD, Builder, Held
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
@@ -16,6 +16,8 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
 }  # fmt: skip
 
+
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 # A word is a token, @field a part if there is one, *field parts with a comma after each.
 _SHAPES: dict[type[ast.AST], str] = {
@@ -38,6 +40,7 @@ class Expressions:
     def __init__(self) -> None:
         self.builder = Builder()
         self.function = -1
+        self._mixed: dict[int, Comprehension] = {}
 
     def visit(self, node: ast.AST) -> None:
         """Makes the node below its parent, then everything below it. Operators are tokens only."""
@@ -110,7 +113,8 @@ class Expressions:
         self.name(node.id)
 
     def _Attribute(self, node: ast.Attribute) -> None:
-        with self.builder.holding(None):
+        # In the target of an assignment, what stands before the dot takes no part in the flow of data
+        with self.builder.holding([]) if isinstance(node.ctx, ast.Store) else nullcontext():
             self.visit(node.value)
         self.token(".")
         self.token(node.attr)
@@ -213,55 +217,62 @@ class Expressions:
 
     def _ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> None:
         brackets = {"ListComp": "[]", "SetComp": "{}"}.get(type(node).__name__, "()")
-        self.builder.enter(node)
+        self.enter_comprehension(node)
         self.token(brackets[0])
-        start = len(self.builder.flow)
         self.visit(node.elt)
-        self.generators(node.generators, start)
+        self.generators(node.generators)
         self.token(brackets[1])
         self.builder.leave()
 
     _SetComp = _GeneratorExp = _ListComp
 
     def _DictComp(self, node: ast.DictComp) -> None:
-        self.builder.enter(node)
+        self.enter_comprehension(node)
         self.token("{")
-        start = len(self.builder.flow)
         self.visit(node.key)
         self.token(":")
         self.visit(node.value)
-        self.generators(node.generators, start)
+        self.generators(node.generators)
         self.token("}")
         self.builder.leave()
 
-    def generators(self, nodes: Sequence[ast.comprehension], start: int) -> None:
-        """All `for ... in ... if ...`. `start` is the length of the flow before the element."""
-        elements = dict(reversed(self.builder.flow[start:]))
+    def enter_comprehension(self, node: Comprehension) -> None:
+        """Enters a scope; those of `[... for x in [...]]` on one line are mixed up, as in the study.
+
+        The study looks a scope up by kind and line in Python's symbol table, which holds the one of the first
+        iterable first. So the outer comprehension knows the names of the inner one and the other way round.
+        """
+        if id(node) not in self._mixed:
+            inner = [
+                below
+                for below in ast.walk(node.generators[0].iter)
+                if type(below) is type(node) and below.lineno == node.lineno
+            ]
+            tables = [*inner, node]
+            self._mixed.update(zip(map(id, [node, *inner]), tables, strict=True))
+        self.builder.enter(self._mixed[id(node)])
+
+    def generators(self, nodes: Sequence[ast.comprehension]) -> None:
         for place, node in enumerate(nodes):
             with self.below(self.number(node)):
-                self.generator(node, elements, is_first=not place)
+                self.generator(node, is_first=not place)
 
-    def generator(self, node: ast.comprehension, elements: dict[Symbol, int], *, is_first: bool) -> None:
-        """One of them: from its conditions, data flows back to the target and to the element."""
+    def generator(self, node: ast.comprehension, *, is_first: bool) -> None:
+        """`for ... in ... if ...`. Data reaches the target last; the first iterable belongs around the scope."""
         builder = self.builder
-        start = len(builder.flow)
+        target: Held = []
         if node.is_async:
             self.token("async")
         self.token("for")
-        self.visit(node.target)
-        targets = dict(builder.flow[start:])
+        with builder.holding(target):
+            self.visit(node.target)
         self.token("in")
         with builder.outside() if is_first else nullcontext():
             self.visit(node.iter)
-        start = len(builder.flow)
         for condition in node.ifs:
             self.token("if")
             self.visit(condition)
-        for symbol, last in dict(builder.flow[start:]).items():
-            if symbol in targets:
-                builder.next_use(symbol, last, targets[symbol])
-                if symbol in elements:
-                    builder.next_use(symbol, last, elements[symbol])
+        builder.release(target)
 
     def _JoinedStr(self, node: ast.JoinedStr) -> None:
         """Pythons differ in how many pieces of text they make, so empty ones are left out."""

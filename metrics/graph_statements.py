@@ -46,21 +46,23 @@ class Statements(Expressions):
         builder.uses = builder.uses.joined(after)
 
     def _While(self, node: ast.While) -> None:
-        builder = self.builder
         self.token("while")
-        loop = builder.start_loop()
+        loop = self.builder.start_loop()
         self.visit(node.test)
         self.loop_body(node, loop)
 
     def _For(self, node: ast.For | ast.AsyncFor) -> None:
+        target: Held = []
         if isinstance(node, ast.AsyncFor):
             self.token("async")
         self.token("for")
-        loop = self.builder.start_loop()
-        self.visit(node.target)
+        with self.builder.holding(target):
+            self.visit(node.target)
+        self.builder.edge(self.number(node.target), self.number(node.iter), COMPUTED_FROM)
         self.token("in")
         self.visit(node.iter)
-        self.loop_body(node, loop)
+        self.builder.release(target)
+        self.loop_body(node, self.builder.start_loop())
 
     _AsyncFor = _For
 

@@ -19,7 +19,7 @@ class Graph:
     edges: dict[tuple[int, int], str]
     """(from, to) -> name of the type."""
     next_uses: tuple[tuple[str, int], ...]
-    """Label and number of NEXT_USE edges of each symbol that has any, in the order of the first occurrence."""
+    """Label and number of NEXT_USE edges (also 0) of each symbol, in the order of the first occurrence."""
 
 
 @lru_cache(maxsize=4096)
@@ -37,6 +37,6 @@ def program_graph(code: str) -> Graph | None:
         builder = Statements().built(tree)
     except UNPARSABLE:
         return None
-    used = [(symbol[1], len(edges)) for symbol, edges in builder.next_uses.items() if edges]
+    used = [(symbol[1], len(edges)) for symbol, edges in builder.next_uses.items()]
     edges = {pair: EDGES[kind] for pair, kind in builder.edges.items()}
     return Graph(tuple(builder.labels), edges, tuple(used))

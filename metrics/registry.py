@@ -10,6 +10,9 @@ from metrics.base import Metric
 METRICS = {
     "bleu": "metrics.bleu.Bleu",
     "chrf": "metrics.chrf.Chrf",
+    "codebleu": "metrics.codebleu.CodeBleu",
+    "codebleu-builtins": "metrics.codebleu.CodeBleuBuiltins",
+    "codebleu-codescore": "metrics.codebleu.CodeBleuCodeScore",
     "edit-similarity": "metrics.edit_similarity.EditSimilarity",
     "exact-match": "metrics.exact_match.ExactMatch",
     "rouge-l": "metrics.rouge.RougeL",

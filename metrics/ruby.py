@@ -30,7 +30,7 @@ def patience(nodes: int) -> int:
 
     The published search ended one second after its last improvement; larger graphs got fewer looks.
     """
-    return min(10_000, max(1_000, 40_000_000 // nodes**2))
+    return min(11_000, max(1_000, 40_000_000 // nodes**2))
 
 
 class Ruby(PairMetric):
@@ -51,7 +51,7 @@ class Ruby(PairMetric):
     version = "1"
     tokenizer = "tranx"
     parameters = {
-        "graph": "search 1e4 4e7/nodes^2",
+        "graph": "search 1.1e4 4e7/nodes^2",
         "tree": "kinds of nodes",
         "nodes": "400",
         "references": "best",

