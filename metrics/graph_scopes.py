@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import sys
 import warnings
 from collections.abc import Iterator
 
+from metrics.pytokenize import UnfinishedError, tokenize
+
+_KNOWS_NEW_STRINGS: bool = sys.version_info >= (3, 12)
 MAX_DEPTH = 150
 """Deeper trees count as unparsable, so that no limit of an interpreter decides a score."""
 
@@ -23,20 +27,50 @@ def parse(code: str) -> ast.Module | None:
     `f(a=1, a=2)` and `def f(a, a)` pass through Python's parser but not through its compiler. The newest syntax
     that counts is that of Python 3.11, on every Python.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(code, feature_version=(3, 11))
-    except UNPARSABLE:
+    tree = _parsed(code)
+    if tree is None:
         return None
     level: list[ast.AST] = [tree]
+    formatted: list[ast.FormattedValue] = []
     for _ in range(MAX_DEPTH):
         if any(_has_duplicates(node) for node in level):
             return None
+        formatted += [node for node in level if isinstance(node, ast.FormattedValue)]
         level = [child for node in level for child in ast.iter_child_nodes(node)]
         if not level:
-            return tree
+            return None if formatted and _has_new_strings(code, formatted) else tree
     return None
+
+
+def _parsed(code: str) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code, feature_version=(3, 11))
+    except UNPARSABLE:
+        return None
+
+
+def _has_new_strings(code: str, formatted: list[ast.FormattedValue]) -> bool:
+    """Whether f-strings are of the kind that Python knows since 3.12 only.
+
+    Those may have their own quotes or line breaks between the braces, which cut them into other tokens before, or
+    backslashes.
+    """
+    if not _KNOWS_NEW_STRINGS:
+        return False
+    if any("\\" in (ast.get_source_segment(code, node.value) or "") for node in formatted):
+        return True
+    try:
+        tokens = tokenize(code)
+    except (UnfinishedError, IndentationError):
+        return True
+    for kind, text in tokens:
+        if kind == "ERRORTOKEN" and text[0] in "'\"":
+            return True
+        if kind == "STRING" and "f" in text.partition(text[-1])[0].lower() and _parsed(text) is None:
+            return True
+    return False
 
 
 def parameters(arguments: ast.arguments) -> Iterator[ast.arg]:

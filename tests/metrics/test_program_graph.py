@@ -114,11 +114,19 @@ def test_nodes_have_their_old_names() -> None:
         "print x", "f(", "f(a=1, a=2)", "def f(a, a): pass", "x\n  y", "\0", "\udcff", "`x`",
         "(" * 300, "[" * 20_000, "a+" * 5_000 + "a", "-" * 5_000 + "a", "a" + ".b" * 3_000, "a+" * 24_999 + "a",
         "type X = int", "def f[T](): pass",
+        "f'{a['b']}'", "f'{\"\\n\".join(a)}'", "f'{\na}'", "f'{a:{'b'}}'",
     ],
     ids=lambda code: ascii(code[:20]),
 )  # fmt: skip
 def test_what_does_not_parse_has_no_graph(code: str) -> None:
     assert program_graph(code) is None
+
+
+@pytest.mark.parametrize(
+    "code", ["f'{a[\"b\"]}\\n' 'c'", "rf'''{\na!r:>{w}}'''", "'{a}' f'{f\"{b}\"}'", "b'f', u'f'"]
+)
+def test_old_f_strings_have_a_graph(code: str) -> None:
+    assert program_graph(code) is not None
 
 
 def test_depth_is_limited_by_the_tree_alone() -> None:
