@@ -21,8 +21,8 @@ LONGEST = 20_000
 """Characters; a longer text is compared as a string."""
 LARGEST = 400
 """Nodes of both graphs together; larger ones are compared as trees."""
-MOST_WORK = 2_000_000
-"""Cells that the tree edit distance may fill (about a second); above, texts are compared as strings."""
+MOST_WORK = 6_000_000
+"""Cells that the tree edit distance may fill (about two seconds); above, texts are compared as strings."""
 
 
 def patience(nodes: int) -> int:
@@ -112,7 +112,7 @@ class RubyTextbook(Ruby):
 
     Nodes of the tree are the nodes of the syntax tree by kind, and names, numbers, texts and other values
     as leaves with their value; whether a name is loaded or stored is left out, and so is what is absent.
-    Where the exact distance would take more than two million steps, the texts are compared as strings. The
+    Where the exact distance would take more than six million cells, the texts are compared as strings. The
     paper has no public code: the graph level is that of `ruby`, the search for its distance likewise.
     Two empty texts score 1, one empty text scores 0.
     """
@@ -120,7 +120,7 @@ class RubyTextbook(Ruby):
     name = "ruby-textbook"
     parameters = {
         **Ruby.parameters,
-        "tree": "edit distance",
+        "tree": "edit distance to 6e6 cells",
     }
     paper = "Tran et al. 2019, doi:10.1109/ICPC.2019.00034"
 
