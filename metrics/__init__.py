@@ -1,7 +1,7 @@
 """Automatic metrics of generated code: text in, scores out.
 
 >>> import metrics
->>> "rouge-l" in metrics.names()
+>>> {"bleu", "codebleu", "rouge-l"} <= set(metrics.names())
 True
 >>> metrics.get("rouge-l").segment("x = f(a)", ["x = f(b)"])
 0.8333333333333334

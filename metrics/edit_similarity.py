@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 from metrics.base import PairMetric
 
 
-def levenshtein(left: str, right: str) -> int:
-    """The least number of inserted, deleted and replaced characters that turn one text into the other.
+def levenshtein(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+    """The least number of inserted, deleted and replaced items that turn one text or list into the other.
 
     Bit-parallel (Myers 1999, doi:10.1145/316542.316550, in the form of Hyyrö 2003): `up` and `down` hold
     where a column of the usual table rises and falls by one. A shared beginning and end cost nothing.
@@ -14,15 +16,15 @@ def levenshtein(left: str, right: str) -> int:
     left, right = _differing(left, right)
     if not left or not right:
         return len(left) + len(right)
-    places: dict[str, int] = {}
+    places: dict[Hashable, int] = {}
     bit = 1
-    for character in left:
-        places[character] = places.get(character, 0) | bit
+    for item in left:
+        places[item] = places.get(item, 0) | bit
         bit <<= 1
     full, last = bit - 1, bit >> 1
     up, down, distance = full, 0, len(left)
-    for character in right:
-        matches = places.get(character, 0)
+    for item in right:
+        matches = places.get(item, 0)
         diagonal = (((matches & up) + up) ^ up) | matches | down
         rises = down | (full & ~(diagonal | up))
         falls = up & diagonal
@@ -36,8 +38,10 @@ def levenshtein(left: str, right: str) -> int:
     return distance
 
 
-def _differing(left: str, right: str) -> tuple[str, str]:
-    """Both texts without their common prefix and suffix, the longer one first."""
+def _differing(
+    left: Sequence[Hashable], right: Sequence[Hashable]
+) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
+    """Both without their common prefix and suffix, the longer one first."""
     start = _shared(left, right)
     left, right = left[start:], right[start:]
     end = _shared(left[::-1], right[::-1])
@@ -45,8 +49,8 @@ def _differing(left: str, right: str) -> tuple[str, str]:
     return (left, right) if len(left) >= len(right) else (right, left)
 
 
-def _shared(left: str, right: str) -> int:
-    """How many characters two texts share at their beginning."""
+def _shared(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
+    """How many items both share at their beginning."""
     pairs = zip(left, right, strict=False)
     return next(
         (place for place, (one, other) in enumerate(pairs) if one != other), min(len(left), len(right))

