@@ -7,7 +7,6 @@ import keyword
 import re
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from metrics.graph_scopes import known_names
 
@@ -30,32 +29,27 @@ Held = list[tuple[int, Symbol]]
 """Uses that wait for their turn."""
 
 
-@dataclass
-class Uses:
-    """The nodes at which each symbol may have been used last.
-
-    A negative number stands for the start of a loop: a use that finds it is a first use in that loop.
-    """
-
-    seen: dict[Symbol, frozenset[int]] = field(default_factory=dict)
-    unseen: frozenset[int] = frozenset()
-
-    def of(self, symbol: Symbol) -> frozenset[int]:
-        return self.seen.get(symbol, self.unseen)
+class Uses(dict[Symbol, frozenset[int]]):
+    """The nodes at which each symbol may have been used last."""
 
     def joined(self, *others: Uses) -> Uses:
         """What may have been used last where several ways meet."""
-        ways = (self, *others)
-        symbols = dict.fromkeys(symbol for way in ways for symbol in way.seen)
-        seen = {symbol: frozenset[int]().union(*(way.of(symbol) for way in ways)) for symbol in symbols}
-        return Uses(seen, frozenset[int]().union(*(way.unseen for way in ways)))
+        result = self.copy()
+        for other in others:
+            for symbol, nodes in other.items():
+                mine = result.get(symbol)
+                if mine is not nodes:
+                    result[symbol] = nodes if mine is None else mine | nodes
+        return result
 
     def copy(self) -> Uses:
-        return Uses(dict(self.seen), self.unseen)
+        return Uses(self)
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+|[^\W\dA-Za-z_]+")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
+MOST_FLOWS = 200_000
+"""Their number can grow with the square of the code; a program with more has no graph."""
 MARKERS = ("INDENT", "NL", "DEDENT")
 """Tokens around and between the statements of a block."""
 _KEYWORDS = frozenset(keyword.kwlist)
@@ -87,7 +81,8 @@ class Builder:
         self._scope_count = 0
         self._lexical: dict[Symbol, int] = {}
         self._held: Held | None = None
-        self._first_uses: list[dict[Symbol, list[int]]] = []
+        self._flows = 0
+        self._loops: list[tuple[int, dict[Symbol, list[int]]]] = []
 
     def node(self, key: Hashable, label: str) -> int:
         """The number of the node of that key, made if there is none."""
@@ -167,32 +162,33 @@ class Builder:
             self._held.append((node, symbol))
 
     def _flow(self, node: int, symbol: Symbol) -> None:
-        for before in sorted(self.uses.of(symbol)):
-            if before < 0:
-                self._first_uses[-1 - before].setdefault(symbol, []).append(node)
-            else:
-                self.next_use(symbol, before, node)
-        self.uses.seen[symbol] = frozenset([node])
+        uses = sorted(self.uses.get(symbol, ()))
+        for before in uses:
+            self.next_use(symbol, before, node)
+        for start, firsts in reversed(self._loops):
+            if uses and uses[0] >= start:
+                break
+            firsts.setdefault(symbol, []).append(node)
+        self.uses[symbol] = frozenset([node])
 
     def next_use(self, symbol: Symbol, before: int, after: int) -> None:
+        """An edge of the flow of data; raises ValueError for one too many."""
+        self._flows += 1
+        if self._flows > MOST_FLOWS:
+            raise ValueError(f"The program has more than {MOST_FLOWS:,} steps from use to use.")
         self.edge(before, after, NEXT_USE)
         self.next_uses[symbol].add((before, after))
 
-    def start_loop(self) -> int:
-        """From here on first uses are noted; returns what `end_loop` wants."""
-        self._first_uses.append({})
-        loop = -len(self._first_uses)
-        self.uses = Uses(
-            {symbol: nodes | {loop} for symbol, nodes in self.uses.seen.items()}, self.uses.unseen | {loop}
-        )
-        return loop
+    def start_loop(self) -> None:
+        """From here on first uses are noted: those with no use before or with one from before the loop."""
+        self._loops.append((len(self.labels), {}))
 
-    def end_loop(self, loop: int) -> None:
+    def end_loop(self) -> None:
         """NEXT_USE edges from the uses at the end of the loop back to the first ones in it."""
-        for symbol, firsts in self._first_uses[-1 - loop].items():
-            for before in sorted(self.uses.of(symbol)):
+        for symbol, firsts in self._loops.pop()[1].items():
+            for before in sorted(self.uses.get(symbol, ())):
                 for first in firsts:
-                    if before >= 0 and before != first:
+                    if before != first:
                         self.next_use(symbol, before, first)
 
     def add_subtokens(self) -> None:

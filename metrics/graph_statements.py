@@ -47,9 +47,9 @@ class Statements(Expressions):
 
     def _While(self, node: ast.While) -> None:
         self.token("while")
-        loop = self.builder.start_loop()
+        self.builder.start_loop()
         self.visit(node.test)
-        self.loop_body(node, loop)
+        self.loop_body(node)
 
     def _For(self, node: ast.For | ast.AsyncFor) -> None:
         target: Held = []
@@ -62,15 +62,16 @@ class Statements(Expressions):
         self.token("in")
         self.visit(node.iter)
         self.builder.release(target)
-        self.loop_body(node, self.builder.start_loop())
+        self.builder.start_loop()
+        self.loop_body(node)
 
     _AsyncFor = _For
 
-    def loop_body(self, node: ast.For | ast.AsyncFor | ast.While, loop: int) -> None:
+    def loop_body(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
         builder = self.builder
         before = builder.uses.copy()
         self.block(node.body)
-        builder.end_loop(loop)
+        builder.end_loop()
         builder.uses = builder.uses.joined(before)
         self.token("else")
         self.block(node.orelse)

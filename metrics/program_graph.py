@@ -28,7 +28,8 @@ def program_graph(code: str) -> Graph | None:
 
     The edges are those of Allamanis et al. 2018 (https://arxiv.org/abs/1711.00740) as the authors of Typilus
     draw them (Allamanis et al. 2020, doi:10.1145/3385412.3385997), with the names that syntax nodes had before
-    Python 3.8. The same on every Python from 3.11 on. An empty text has a graph of one node.
+    Python 3.8. The same on every Python from 3.11 on. Code with more than 200,000 steps from use to use has none
+    either; an empty text has a graph of one node.
     """
     tree = parse(code)
     if tree is None:

@@ -138,6 +138,12 @@ def test_a_long_line_has_a_graph() -> None:
     assert graph("f(" + "a, " * 30_000 + ")").next_uses == (("f", 0), ("a", 29_999))
 
 
+def test_many_statements_have_a_graph_soon_and_too_many_steps_have_none() -> None:
+    assert program_graph("".join(f"for a{i} in b{i}:\n c{i}\n" for i in range(500))) is not None
+    assert program_graph("if c:\n x\n" * 500) is not None
+    assert program_graph("if c:\n x\n" * 2_000) is None
+
+
 def test_the_empty_text_has_a_graph_of_one_node() -> None:
     assert graph("") == graph(" \n") == Graph(("Module",), {}, ())
 
