@@ -11,5 +11,4 @@ class ProjectConfig(AppConfig):
         from annotator import (
             celery,  # noqa: F401 - makes it the current Celery app
             checks,  # noqa: F401 - registers the checks
-            connections,  # noqa: F401 - watches the start of requests
         )

@@ -159,6 +159,7 @@ INSTALLED_APPS = [
     "rest_framework.authtoken",
 ]
 MIDDLEWARE = [
+    "annotator.connections.QuietConnection",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "annotator.middleware.SecurityHeaders",

@@ -8,16 +8,19 @@ from contextlib import closing
 import pytest
 from django.core.signals import request_started
 from django.db import connection, connections
+from django.http import HttpRequest, HttpResponse
 
+from annotator.connections import QuietConnection
 from annotator.grading.models import Annotator
 
 pytestmark = pytest.mark.django_db(databases=["default", "reader"], transaction=True)
 
 
 def start_request() -> None:
-    """What the start of a request does to the connection, without closing it for its age."""
-    connection.health_check_done = False  # type: ignore[attr-defined]
+    """What a request does to the connection before it is used."""
     request_started.send(None)
+    connection.health_check_done = False  # type: ignore[attr-defined]
+    QuietConnection(lambda request: HttpResponse())(HttpRequest())
 
 
 def test_a_quiet_connection_is_not_asked_and_a_closed_one_is_replaced() -> None:
