@@ -8,8 +8,10 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import types
 from collections.abc import Iterator
+from typing import IO
 
 from scripts import install, services
 
@@ -17,18 +19,43 @@ NO_TESTS = 5
 """pytest's exit status when nothing was selected."""
 
 
-def run(title: str, command: list[str], environment: dict[str, str] | None = None) -> int:
-    """One step in the foreground; ends with this process. Returns its exit status."""
+def start(
+    command: list[str], environment: dict[str, str] | None = None, output: IO[bytes] | None = None
+) -> subprocess.Popen[bytes]:
     # matplotlib would complain where there is no home to keep its cache in.
     caches = {"MPLCONFIGDIR": str(services.ROOT / ".cache" / "matplotlib")}
-    print(f"\n== {title}: {shlex.join(['python', *command])}", flush=True)
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, *command],
         cwd=services.ROOT,
         env=caches | os.environ | (environment or {}),
         stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output and subprocess.STDOUT,
         preexec_fn=services.die_with_parent,
     )
+
+
+@contextlib.contextmanager
+def beside(title: str, command: list[str], environment: dict[str, str]) -> Iterator[list[int]]:
+    """A step beside those of the block. At its end what it printed comes, and the list gets its exit status."""
+    status: list[int] = []
+    with tempfile.TemporaryFile() as output:
+        process = start(command, environment, output)
+        try:
+            yield status
+            status.append(process.wait())
+        finally:
+            process.kill()
+            process.wait()
+        output.seek(0)
+        print(f"\n== {title}: {shlex.join(['python', *command])}", flush=True)
+        print(output.read().decode(errors="replace"), end="", flush=True)
+
+
+def run(title: str, command: list[str], environment: dict[str, str] | None = None) -> int:
+    """One step in the foreground; ends with this process. Returns its exit status."""
+    print(f"\n== {title}: {shlex.join(['python', *command])}", flush=True)
+    process = start(command, environment)
     try:
         return process.wait()
     except BaseException as reason:
