@@ -46,7 +46,7 @@ def names() -> list[str]:
 
 def defaults() -> list[str]:
     """The names of DEFAULTS, sorted."""
-    return [name for name in names() if name in DEFAULTS]
+    return sorted(DEFAULTS)
 
 
 @cache

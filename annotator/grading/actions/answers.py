@@ -126,10 +126,8 @@ def _replay(
             raise _differs(_shown(question, stored), _shown(question, sent))
     texts = assignment.answers.filter(step=Answer.Step.COMMENT).order_by("pk")
     for key in (question.key for question in page if question.kind == "text"):
-        known, now = (
-            list(texts.filter(question=key).values_list("text", flat=True)),
-            _kept(comments.get(key, "")),
-        )
+        known = list(texts.filter(question=key).values_list("text", flat=True))
+        now = _kept(comments.get(key, ""))
         if now not in (known or [""]) and (now or not revision):
             raise _differs(*(f'"{Truncator(text).chars(80)}"' for text in (known[-1] if known else "", now)))
     return Submitted(grades, replayed=True)
